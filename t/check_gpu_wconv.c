@@ -125,8 +125,7 @@ shapes_agree(struct gpu *g)
 		for (int e = 0; e < 6; e++) {
 			struct conv_job j;
 			pose_shape(&j, &r, s);
-			j.q.edge = (enum wconv_edge)((e + (int)s) % 6);
-			j.q.constant = .75;
+			j.q.edge = (enum wconv_edge)((e + (int)s) % 5);
 			j.q.correlate = e % 2;
 			j.q.normalise = e % 3 == 1;
 			j.q.output = e == 2 ? WCONV_FULL : WCONV_SAME;
@@ -147,9 +146,8 @@ transforms_agree(struct gpu *g)
 		struct conv_job j;
 		pose_shape(&j, &r, s % SHAPES);
 		j.q.method = WCONV_FFT;
-		j.q.edge = (enum wconv_edge)((s + s / SHAPES) % 6);
+		j.q.edge = (enum wconv_edge)((s + s / SHAPES) % 5);
 		j.q.nan = (enum wconv_nan)(s % 3);
-		j.q.constant = .75;
 		j.q.correlate = s % 2;
 		j.q.planes = 1 + s % 3 / 2;
 		j.q.output = s % 5 == 4 ? WCONV_FULL : WCONV_SAME;

@@ -16,9 +16,9 @@ load lib
 
 @test "American spellings are accepted, and history says the page's" {
 	gen kernels 3 1 1 >k.nrrd
-	gen noise 16 12 | wconv -k k.nrrd --normalize --center=1,1 >american
-	gen noise 16 12 | wconv -k k.nrrd --normalise --centre=1,1 | cmp - american
-	gen noise 16 12 | wconv -k k.nrrd --cent=1,1 --normalise | cmp - <(gen noise 16 12 | wconv -k k.nrrd --centre=1,1 --normalise)
+	gen noise 16 12 | wconv -k k.nrrd --normalize >american
+	gen noise 16 12 | wconv -k k.nrrd --normalise | cmp - american
+	gen noise 16 12 | wconv -k k.nrrd --norm | cmp - <(gen noise 16 12 | wconv -k k.nrrd --normalise)
 }
 
 @test "a name with a newline or an escape stays on one line of a message" {

@@ -107,7 +107,7 @@ pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, s
 	if (ix < 0 || iy < 0) {
 		if (q->edge == WCONV_RENORMALISE)
 			*state = UNKNOWN;
-		return q->edge == WCONV_CONSTANT ? q->constant : 0;
+		return 0;
 	}
 	const size_t i = (size_t)(iy - (ptrdiff_t)q->y0) * q->w + (size_t)(ix - (ptrdiff_t)q->x0);
 	const double v = sample(in, q->in, i * q->planes + plane);
@@ -317,7 +317,7 @@ voxel(const struct wconv_problem *q, const double *in, const ptrdiff_t at[3])
 	for (int a = 0; a < 3; a++) {
 		i[a] = inside_volume(q->edge, at[a], n[a]);
 		if (i[a] < 0)
-			return q->edge == WCONV_CONSTANT ? q->constant : 0;
+			return 0;
 	}
 	return in[(i[2] * n[1] + i[1]) * n[0] + i[0]];
 }

@@ -1,3 +1,4 @@
+/* What is done with an item: where it lies, the problem that it poses, the plans, and its pictures one after the other. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -6,18 +7,19 @@
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
 #include "common/stream/place.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
 
-/* ---- tiles and parts ---- */
-
-/* Where an item lies in the whole picture. On failure the program ends with a line that names the file and the item. */
+/* ---- the problem ---- */
 
 /* Reads from the header where the item lies in the whole image. An item that is not a part is the whole. */
 static void
-job_find_place(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
+find_place(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
 	struct why why;
 	struct tile t;
@@ -31,159 +33,273 @@ job_find_place(const struct raw_in *in, const struct img *x, struct wconv_proble
 }
 
 /*
- * One direction of the adjoint: the item has n results, and this finds the n pixels at *x0, of a whole of *W, that give
- * them. *first: position of the first result. An item that is not placed in a whole has all results, and its size tells
- * that of the picture. Returns false if no picture has these results.
+ * One direction of the adjoint: the item has the results *x0 .. *x0 + *n - 1 of a whole of W. Makes these the pixels that give
+ * them. Returns false if no picture has these results.
  */
 static bool
-find_span(bool placed, enum wconv_output output, size_t before, size_t after, ptrdiff_t *first,
-	  size_t *n, size_t *x0, size_t *W)
+find_source(size_t before, size_t after, size_t W, size_t *x0, size_t *n)
 {
-	const size_t k = before + after;
-	const ptrdiff_t lo = output == WCONV_VALID  ? (ptrdiff_t)before
-			     : output == WCONV_FULL ? -(ptrdiff_t)after
-						    : 0;
+	const size_t end = *x0 + *n, have1 = end == W ? W : end + after;
 
-	if (!placed) {
-		if (output == WCONV_FULL && *n <= k)
-			return false;
-		*n = output == WCONV_VALID ? *n + k : output == WCONV_FULL ? *n - k : *n;
-		*first = lo;
-		*W = *n;
-		*x0 = 0;
-		return true;
-	}
-	const ptrdiff_t hi = (ptrdiff_t)*W - (output == WCONV_VALID ? (ptrdiff_t)after : 0);
-	const ptrdiff_t end = *first + (ptrdiff_t)*n;
-	const ptrdiff_t have0 = *first == lo ? 0 : *first - (ptrdiff_t)before;
-	const ptrdiff_t have1 = end == hi ? (ptrdiff_t)*W : end + (ptrdiff_t)after;
-	*x0 = (size_t)have0;
-	*n = (size_t)(have1 - have0);
-	return have0 >= 0 && have1 <= (ptrdiff_t)*W;
+	if ((*x0 && *x0 < before) || have1 > W)
+		return false;
+	*x0 = *x0 ? *x0 - before : 0;
+	*n = have1 - *x0;
+	return true;
 }
 
-/* The item of the adjoint holds results. Makes j->q the problem of the picture that gives them, and j->at_* their position. */
+/* The item of the adjoint holds results. Makes j->q the problem of the picture that gives them. */
 static void
-job_find_source(struct job *j, const struct raw_in *in, const struct img *x)
+find_sources(struct job *j)
 {
 	struct wconv_problem *q = &j->q;
 	const size_t bx = q->correlate ? q->cx : q->kw - 1 - q->cx;
 	const size_t by = q->correlate ? q->cy : q->kh - 1 - q->cy;
-	const bool placed = img_key(x, "tile") != NULL;
 
-	if (!find_span(placed, q->output, bx, q->kw - 1 - bx, &j->at_x, &q->w, &q->x0, &q->W) ||
-	    !find_span(placed, q->output, by, q->kh - 1 - by, &j->at_y, &q->h, &q->y0, &q->H))
-		raw_die(in, "no picture has these %zux%zu results of a kernel of %zux%zu", q->w,
+	if (!find_source(bx, q->kw - 1 - bx, q->W, &q->x0, &q->w) ||
+	    !find_source(by, q->kh - 1 - by, q->H, &q->y0, &q->h))
+		raw_die(j->in, "no picture has these %zux%zu results of a kernel of %zux%zu", q->w,
 			q->h, q->kw, q->kh);
-	const size_t bz = q->correlate ? q->cz : q->kd - 1 - q->cz;
-	size_t at = 0, whole;
-	if (q->kd && !find_span(false, q->output, bz, q->kd - 1 - bz, &j->at_z, &q->d, &at, &whole))
-		raw_die(in, "no volume has these %zu slices of results of a kernel of %zu", q->d,
-			q->kd);
-}
-
-/* ---- volumes ---- */
-
-void
-volume_check_args(const struct args *args)
-{
-	const char *option = args->common.gpu		    ? "-g"
-			     : args->common.part.n	    ? "--part"
-			     : args->type		    ? "--type=input"
-			     : args->method == WCONV_DIRECT ? "--method=direct"
-			     : args->edge == WCONV_RENORMALISE && !args->steps
-				 ? "--edge=renormalise without --deconvolve"
-			     : args->nan == WCONV_NAN_INTERPOLATE && !args->steps
-				 ? "--nan=interpolate"
-				 : NULL;
-
-	if (option)
-		die_usage("%s does not go with a kernel of three axes", option);
 }
 
 /* Finds the volumes of item x: sets j->q.d and j->pictures. The rest of the problem was posed for its slices. */
 static void
-volume_pose(struct job *j, const struct raw_in *in, const struct img *x)
+pose_volume(struct job *j, const struct img *x)
 {
 	const int deep = img_row_axis(x) + 2;
 	const char *other = x->dim > deep ? img_no_depth(&x->axis[deep]) : NULL;
 
 	if (x->dim <= deep)
-		raw_die(in, "a kernel of three axes needs a volume, of axes `x y z`");
+		raw_die(j->in, "a kernel of three axes needs a volume, of axes `x y z`");
 	if (other)
-		raw_die(in,
+		raw_die(j->in,
 			"axis %d is `%s' and not z: rawaxes --order brings z there, or --slice "
 			"takes one volume",
 			deep, other);
 	if (img_key(x, "tile"))
-		raw_die(in, "a kernel of three axes needs whole slices, not parts of them");
+		raw_die(j->in, "a kernel of three axes needs whole slices, not parts of them");
 	j->q.d = x->axis[deep].n;
 	j->q.in = j->q.out;
 	j->pictures = j->pictures / j->q.d;
-	j->at_z = 0;
 }
 
-/* Finds the size of the result, and the position of its first sample. */
-static void
-find_result(const struct job *j, size_t n[3], ptrdiff_t first[3])
-{
-	const struct wconv_problem *q = &j->q;
-	const size_t size[3] = {q->w, q->h, q->d}, k[3] = {q->kw, q->kh, q->kd},
-		     centre[3] = {q->cx, q->cy, q->cz};
+/* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
+enum { GPU_TILES = 32 };
 
-	for (int a = 0; a < 3; a++) {
-		const size_t before = q->correlate ? centre[a] : k[a] - 1 - centre[a];
-		n[a] = size[a];
-		first[a] = 0;
-		if (j->args->steps || j->args->adjoint || q->output == WCONV_SAME)
-			continue;
-		if (q->output == WCONV_VALID && size[a] < k[a])
-			raw_die(j->in,
-				"no pixel's window lies inside %zux%zux%zu pixels: the "
-				"kernel is %zux%zux%zu",
-				q->w, q->h, q->d, q->kw, q->kh, q->kd);
-		n[a] = q->output == WCONV_VALID ? size[a] + 1 - k[a] : size[a] + k[a] - 1;
-		first[a] = q->output == WCONV_VALID ? (ptrdiff_t)before
-						    : (ptrdiff_t)before + 1 - (ptrdiff_t)k[a];
+/* Fills in what the item says about the problem. */
+static void
+pose(struct job *j, const struct img *x)
+{
+	const struct args *args = j->args;
+	const bool keep = args->type && !img_is_float(x->type);
+	struct wconv_problem *q = &j->q;
+	struct img_picture p;
+
+	if (args->common.part.n && !img_picture(x, &p))
+		raw_die(j->in, "it has %d axes; --part takes pictures and stacks of one axis",
+			x->dim);
+	if (!img_pictures(x, &p))
+		raw_die(j->in, "it has more pictures than a number holds");
+	q->w = p.w;
+	q->h = p.h;
+	q->planes = p.c;
+	q->in = x->type;
+	q->out = keep || (args->type && x->type == IMG_F64) ? x->type
+		 : args->ask.in_double			    ? IMG_F64
+							    : IMG_F32;
+	q->top = keep ? img_maxval(x) : 0;
+	q->normalise = args->normalise;
+	q->correlate = args->correlate;
+	q->edge = (enum wconv_edge)args->edge;
+	q->nan = (enum wconv_nan)args->nan;
+	q->method = (enum wconv_method)args->method;
+	j->pictures = p.n;
+	j->planes = p.c;
+	if (args->adjoint || args->steps) { /* these work plane by plane, in one precision */
+		q->planes = 1;
+		q->in = q->out;
+	}
+	q->on_device = args->gpu != NULL;
+	q->threads = args->gpu ? GPU_TILES * (int)gpu_count(args->gpu) : args->common.threads;
+	find_place(j->in, x, q);
+	j->at_x = (ptrdiff_t)q->x0;
+	j->at_y = (ptrdiff_t)q->y0;
+	wconv_find_corner(x, &(struct tile){.x0 = q->x0, .y0 = q->y0}, j->corner);
+	j->corner[0] -= (double)q->x0;
+	j->corner[1] -= (double)q->y0;
+	if (q->kd)
+		pose_volume(j, x);
+	if (args->adjoint && !args->steps)
+		find_sources(j);
+}
+
+static bool
+same_shape(const struct wconv_problem *a, const struct wconv_problem *b)
+{
+	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->in == b->in &&
+	       a->out == b->out && a->top == b->top && a->x0 == b->x0 && a->y0 == b->y0 &&
+	       a->W == b->W && a->H == b->H && a->d == b->d;
+}
+
+void
+job_pose(struct job *j, const struct img *x)
+{
+	const struct wconv_problem before = j->q;
+	const double corner[2] = {j->corner[0], j->corner[1]};
+
+	j->done = 0;
+	pose(j, x);
+	j->planned = (j->plan || j->restore || j->volume) && same_shape(&before, &j->q) &&
+		     corner[0] == j->corner[0] && corner[1] == j->corner[1];
+}
+
+/* ---- plans ---- */
+
+/* Prints the first results of the tiles along x, or along y. */
+static void
+list_borders(const struct wconv_plan *p, bool y, size_t n)
+{
+	fprintf(stderr, "%s: tiles begin at %s", weir_prog, y ? "rows" : "columns");
+	for (size_t i = 0; i < n; i++)
+		fprintf(stderr, " %td", wconv_border(p, y, i));
+	fputc('\n', stderr);
+}
+
+/*
+ * Returns the plan of the convolution, or the one by which a deconvolution computes A. NULL: none was made, or the kernel has
+ * three axes.
+ */
+static const struct wconv_plan *
+plan_of(const struct job *j)
+{
+	return j->restore ? wconv_restore_by(j->restore) : j->plan;
+}
+
+static void
+drop_plans(struct job *j)
+{
+	wconv_restore_free(j->restore);
+	wconv_adjoint_free(j->adjoint);
+	wconv_free(j->plan);
+	wconv_volume_free(j->volume);
+	j->volume = NULL;
+	j->restore = NULL;
+	j->adjoint = NULL;
+	j->plan = NULL;
+}
+
+static void
+explain(const struct job *j)
+{
+	const struct wconv_chosen c = wconv_chosen(plan_of(j));
+	char text[512];
+
+	wconv_explain(plan_of(j), text, sizeof text);
+	fprintf(stderr, "%s: %s\n", weir_prog, text);
+	if (!c.direct) {
+		list_borders(plan_of(j), false, c.tiles_x);
+		list_borders(plan_of(j), true, c.tiles_y);
 	}
 }
 
-/* Tells the size of the result: rows of all its slices. */
+/* Called when a step of a deconvolution is done: moves the progress bar. */
 static void
-volume_size(const struct job *j, size_t *w, size_t *rows)
+tell(void *with, size_t steps)
 {
-	ptrdiff_t first[3];
-	size_t n[3];
+	const struct job *j = with;
+	const double all = (double)(j->pictures * j->planes);
 
-	find_result(j, n, first);
-	*w = n[0];
-	*rows = n[1] * n[2];
+	progress_step(j->bar, ((double)j->done + (double)steps / j->args->steps) / all);
 }
 
-/* Makes y the header of x's result. */
 static void
-volume_describe(const struct job *j, const struct img *x, struct img *y)
+make_plans(struct job *j)
 {
-	const ptrdiff_t at[3] = {j->at_x, j->at_y, j->at_z};
-	ptrdiff_t first[3];
-	size_t n[3];
+	const struct wconv_restore_options o = {.least_squares = j->args->has_damp,
+						.accelerate = j->args->accelerate,
+						.damp = j->args->damp,
+						.sky = j->args->sky,
+						.steps = (size_t)j->args->steps,
+						.noise = j->args->noise,
+						.scatters = j->args->adjoint,
+						.on_device = j->args->gpu != NULL,
+						.tell = tell,
+						.with = j};
+	struct why why;
 
-	find_result(j, n, first);
-	img_copy_head(y, x);
-	y->type = j->q.out;
-	for (int a = 0; a < 3; a++)
-		img_cut_axis(y, img_row_axis(y) + a, n[a], first[a] - at[a]);
-	opt_add_history(y, &j->args->common);
+	drop_plans(j);
+	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, &why))
+		die("%s: %s", j->args->kernels, why.text);
+	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, &why)
+	    : j->q.kd	   ? wconv_volume_plan(&j->volume, &j->q, &why)
+			   : wconv_plan(&j->plan, &j->q, &why))
+		raw_die(j->in, "%s", why.text);
+	if (j->plan && j->args->adjoint && !j->args->gpu &&
+	    wconv_adjoint_plan(&j->adjoint, j->plan, &why))
+		raw_die(j->in, "%s", why.text);
 }
 
 /* Says the size of the volume and of the kernel on standard error. */
 static void
-volume_explain(const struct job *j)
+explain_volume(const struct job *j)
 {
 	const struct wconv_problem *q = &j->q;
 
 	fprintf(stderr, "%s: volumes of %zux%zux%zu, a kernel of %zux%zux%zu, transforms\n",
 		weir_prog, q->w, q->h, q->d, q->kw, q->kh, q->kd);
+}
+
+void
+job_plan(struct job *j)
+{
+	if (j->planned)
+		return;
+	make_plans(j);
+	j->planned = true;
+	if (j->args->common.verbose && j->q.kd)
+		explain_volume(j);
+	else if (j->args->common.verbose)
+		explain(j);
+	if (j->args->common.verbose && j->args->gpu)
+		fprintf(stderr, "%s: run on %s\n", weir_prog, gpu_name(j->args->gpu));
+	stats_charge(j->st, STATS_PLAN);
+}
+
+void
+job_start(struct job *j)
+{
+	struct img file;
+	struct why why;
+
+	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
+	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
+		die("%s: %s", j->args->kernels, why.text);
+}
+
+void
+job_report(const struct job *j)
+{
+	struct stats *st = j->st;
+
+	if (j->restore) {
+		stats_add(st, "iterations", "%zu", j->restored.steps);
+		stats_add(st, "rms", "%.6g", j->restored.rms);
+	}
+	if (!plan_of(j) || j->args->gpu)
+		return;
+	const struct wconv_chosen c = wconv_chosen(plan_of(j));
+	stats_add(st, "method", "\"%s\"", c.direct ? "direct" : "fft");
+	stats_add(st, "transform", "[%zu, %zu]", c.px, c.py);
+	stats_add(st, "tiles", "[%zu, %zu]", c.tiles_x, c.tiles_y);
+	stats_add(st, "steps", "%zu", wconv_count(plan_of(j)));
+	stats_add(st, "level", "\"%s\"", c.level);
+}
+
+void
+job_end(struct job *j)
+{
+	drop_plans(j);
+	wconv_drop_kernels(&j->kernels);
 }
 
 /* ---- ranges ---- */
@@ -237,11 +353,15 @@ largest_finite(const void *samples, enum img_type type, size_t n, int threads)
 	return most;
 }
 
-void
-job_check_range(const struct job *j, const void *samples, enum img_type type, size_t n)
+/*
+ * Ends the program if a finite sample is so large that transforms would overflow, or a float could not hold it. The item must
+ * have been planned.
+ */
+static void
+check_range(const struct job *j, const void *samples, enum img_type type, size_t n)
 {
-	const double limit = wconv_largest(job_plan_of(j));
-	double most = j->q.edge == WCONV_CONSTANT ? fabs(j->q.constant) : 0;
+	const double limit = wconv_largest(plan_of(j));
+	double most = 0;
 
 	if (img_is_float(type) && limit < (type == IMG_F64 ? DBL_MAX : (double)FLT_MAX))
 		most = fmax(most, largest_finite(samples, type, n,
@@ -253,201 +373,7 @@ job_check_range(const struct job *j, const void *samples, enum img_type type, si
 			most, j->q.in_double ? "" : ", take --double");
 }
 
-/* ---- job ---- */
-
-void
-job_start(struct job *j)
-{
-	struct img file;
-	struct why why;
-
-	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
-	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
-		die("%s: %s", j->args->kernels, why.text);
-	if (j->q.kd && j->q.cz >= j->q.kd)
-		die_usage("--centre: '%s' is outside the kernel of %zux%zux%zu", j->args->centre,
-			  j->q.kw, j->q.kh, j->q.kd);
-	if (j->q.cx >= j->q.kw || j->q.cy >= j->q.kh)
-		die_usage("--centre: '%s' is outside the kernel of %zux%zu", j->args->centre,
-			  j->q.kw, j->q.kh);
-}
-
-/* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
-enum { GPU_TILES = 32 };
-
-/* Fills in what the item says about the problem. */
-static void
-pose(struct job *j, const struct raw_in *in, const struct img *x)
-{
-	const struct args *args = j->args;
-	const bool keep = args->type && !img_is_float(x->type);
-	struct wconv_problem *q = &j->q;
-	struct img_picture p;
-
-	if (args->common.part.n && !img_picture(x, &p))
-		raw_die(in, "it has %d axes; --part takes pictures and stacks of one axis", x->dim);
-	if (!img_pictures(x, &p))
-		raw_die(in, "it has more pictures than a number holds");
-	q->w = p.w;
-	q->h = p.h;
-	q->planes = p.c;
-	q->in = x->type;
-	q->out = keep || (args->type && x->type == IMG_F64) ? x->type
-		 : args->in_double			    ? IMG_F64
-							    : IMG_F32;
-	q->top = keep ? img_maxval(x) : 0;
-	q->normalise = args->normalise;
-	q->correlate = args->correlate;
-	q->edge = (enum wconv_edge)args->edge;
-	q->constant = args->constant;
-	q->nan = (enum wconv_nan)args->nan;
-	q->output = (enum wconv_output)args->output;
-	q->method = (enum wconv_method)args->method;
-	j->pictures = p.n;
-	j->planes = p.c;
-	if (args->adjoint || args->steps) { /* these work plane by plane, in one precision */
-		q->planes = 1;
-		q->in = q->out;
-	}
-	q->on_device = args->gpu != NULL;
-	q->threads = args->gpu ? GPU_TILES * (int)gpu_count(args->gpu) : args->common.threads;
-	job_find_place(in, x, q);
-	j->at_x = (ptrdiff_t)q->x0;
-	j->at_y = (ptrdiff_t)q->y0;
-	wconv_find_corner(x, &(struct tile){.x0 = q->x0, .y0 = q->y0}, j->corner);
-	j->corner[0] -= (double)q->x0;
-	j->corner[1] -= (double)q->y0;
-	if (q->kd)
-		volume_pose(j, in, x);
-	if (args->adjoint && !args->steps)
-		job_find_source(j, in, x);
-}
-
-static bool
-same_shape(const struct wconv_problem *a, const struct wconv_problem *b)
-{
-	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->in == b->in &&
-	       a->out == b->out && a->top == b->top && a->x0 == b->x0 && a->y0 == b->y0 &&
-	       a->W == b->W && a->H == b->H && a->d == b->d;
-}
-
-/* Prints the first results of the tiles along x, or along y. */
-static void
-list_borders(const struct wconv_plan *p, bool y, size_t n)
-{
-	fprintf(stderr, "%s: tiles begin at %s", weir_prog, y ? "rows" : "columns");
-	for (size_t i = 0; i < n; i++)
-		fprintf(stderr, " %td", wconv_border(p, y, i));
-	fputc('\n', stderr);
-}
-
-const struct wconv_plan *
-job_plan_of(const struct job *j)
-{
-	return j->restore ? wconv_restore_by(j->restore) : j->plan;
-}
-
-static void
-drop_plans(struct job *j)
-{
-	wconv_restore_free(j->restore);
-	wconv_adjoint_free(j->adjoint);
-	wconv_free(j->plan);
-	wconv_volume_free(j->volume);
-	j->volume = NULL;
-	j->restore = NULL;
-	j->adjoint = NULL;
-	j->plan = NULL;
-}
-
-static void
-explain(const struct job *j)
-{
-	const struct wconv_chosen c = wconv_chosen(job_plan_of(j));
-	char text[512];
-
-	wconv_explain(job_plan_of(j), text, sizeof text);
-	fprintf(stderr, "%s: %s\n", weir_prog, text);
-	if (!c.direct) {
-		list_borders(job_plan_of(j), false, c.tiles_x);
-		list_borders(job_plan_of(j), true, c.tiles_y);
-	}
-}
-
-/* Called when a step of a deconvolution is done: moves the progress bar. */
-static void
-tell(void *with, size_t steps)
-{
-	const struct job *j = with;
-	const double all = (double)(j->pictures * j->planes);
-
-	progress_step(j->bar, ((double)j->done + (double)steps / j->args->steps) / all);
-}
-
-void
-job_pose(struct job *j, const struct raw_in *in, const struct img *x)
-{
-	const struct wconv_problem before = j->q;
-	const double corner[2] = {j->corner[0], j->corner[1]};
-
-	j->in = in;
-	j->done = 0;
-	pose(j, in, x);
-	j->planned = (j->plan || j->restore || j->volume) && same_shape(&before, &j->q) &&
-		     corner[0] == j->corner[0] && corner[1] == j->corner[1];
-}
-
-static void
-make_plans(struct job *j)
-{
-	const struct wconv_restore_options o = {.least_squares = j->args->has_damp,
-						.accelerate = j->args->accelerate,
-						.damp = j->args->damp,
-						.sky = j->args->sky,
-						.steps = (size_t)j->args->steps,
-						.noise = j->args->noise,
-						.scatters = j->args->adjoint,
-						.on_device = j->args->gpu != NULL,
-						.tell = tell,
-						.with = j};
-	struct why why;
-
-	drop_plans(j);
-	if (wconv_place_nodes(&j->kernels, &j->args->ask, j->corner, &j->q, &why))
-		die("%s: %s", j->args->kernels, why.text);
-	if (j->args->steps ? wconv_restore_plan(&j->restore, &j->q, &o, &why)
-	    : j->q.kd	   ? wconv_volume_plan(&j->volume, &j->q, &why)
-			   : wconv_plan(&j->plan, &j->q, &why))
-		raw_die(j->in, "%s", why.text);
-	if (j->plan && j->args->adjoint && !j->args->gpu &&
-	    wconv_adjoint_plan(&j->adjoint, j->plan, &why))
-		raw_die(j->in, "%s", why.text);
-}
-
-void
-job_plan(struct job *j)
-{
-	if (j->planned)
-		return;
-	make_plans(j);
-	j->planned = true;
-	if (j->args->common.verbose && j->q.kd)
-		volume_explain(j);
-	else if (j->args->common.verbose)
-		explain(j);
-	if (j->args->common.verbose && j->args->gpu)
-		fprintf(stderr, "%s: run on %s\n", weir_prog, gpu_name(j->args->gpu));
-	stats_charge(j->st, STATS_PLAN);
-}
-
-void
-job_size(const struct job *j, size_t *w, size_t *rows)
-{
-	*w = j->q.w;
-	*rows = j->q.h;
-	if (j->q.kd)
-		volume_size(j, w, rows);
-}
+/* ---- bands of rows ---- */
 
 void
 job_describe(const struct job *j, const struct img *x, struct img *y)
@@ -456,17 +382,11 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	size_t w = q->w, h = q->h;
 	ptrdiff_t x0 = (ptrdiff_t)q->x0, y0 = (ptrdiff_t)q->y0;
 
-	if (j->q.kd) {
-		volume_describe(j, x, y);
-		return;
-	}
-	if (!j->args->adjoint && !j->args->steps)
+	if (j->plan && !j->args->adjoint)
 		wconv_shape(j->plan, &w, &h, &x0, &y0);
 	img_copy_head(y, x);
 	y->type = q->out;
 	const int first = img_row_axis(y);
-	if (y->dim == first + 1 && h > 1)
-		img_insert_axis(y, first + 1, 1, "domain");
 	img_cut_axis(y, first, w, x0 - j->at_x);
 	if (y->dim > first + 1)
 		img_cut_axis(y, first + 1, h, y0 - j->at_y);
@@ -491,18 +411,18 @@ run_step(void *with, const void *in, void *out)
 	const struct job *j = with;
 
 	const size_t n = wconv_next(j->plan).rows_in * j->row;
-	/* a double that floats cannot hold, and the constant, are not found when rows are fed */
+	/* a double that floats cannot hold is not found when rows are fed */
 	const bool narrows = j->q.in == IMG_F64 && !j->q.in_double;
-	const bool first = j->args->gpu || narrows || j->q.edge == WCONV_CONSTANT;
+	const bool first = j->args->gpu || narrows;
 
 	if (first)
-		job_check_range(j, in, j->q.in, n);
+		check_range(j, in, j->q.in, n);
 	if (!j->args->gpu)
 		wconv_run(j->plan, in, out);
 	else if (gpu_wconv_run(j->args->gpu, j->plan, in, out))
 		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
 	if (!first && wconv_in_doubt(j->plan))
-		job_check_range(j, in, j->q.in, n);
+		check_range(j, in, j->q.in, n);
 }
 
 static void
@@ -554,28 +474,280 @@ job_tile(const struct job *j, struct img *y, ptrdiff_t row)
 	img_change_key(y, "tile", "%td %td %zu %zu", x0, y0 + row, j->q.W, j->q.H);
 }
 
-void
-job_report(const struct job *j)
-{
-	struct stats *st = j->st;
+/* ---- whole items ---- */
 
-	if (j->restore) {
-		stats_add(st, "iterations", "%zu", j->restored.steps);
-		stats_add(st, "rms", "%.6g", j->restored.rms);
+/*
+ * The adjoint and the deconvolution of an item, and all work on volumes. They hold one picture, or volume, in memory.
+ * On failure the program ends with a line that names the item.
+ */
+
+struct whole {
+	struct job *j;
+	enum img_type type; /* of the item's samples */
+	/* samples in a row of the item, of all planes; rows of a picture; the same for the result */
+	size_t row, rows, out_row, out_rows;
+	/* one row of the item */
+	double *line;
+	/* one plane of the item, one plane of the result; bytes of a sample of both */
+	void *from, *to;
+	size_t size;
+	/* the item has data below 0, and that was said */
+	bool warned;
+};
+
+/* Names sample x of row y of all rows. */
+static _Noreturn void
+refuse(const struct job *j, size_t x, size_t y)
+{
+	const size_t h = j->q.h;
+
+	if (j->q.kd)
+		raw_die(j->in, "the sample at %zu,%zu,%zu is not finite: --nan=zero takes it as 0",
+			x, y % h, y / h % j->q.d);
+	raw_die(j->in, "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0", x, y % h);
+}
+
+/* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them. */
+static void
+take_plane(struct whole *w, const char *picture, size_t c)
+{
+	const struct args *args = w->j->args;
+	const size_t planes = w->j->planes, n = w->row / planes;
+	const bool single = w->size == sizeof(float);
+
+	for (size_t y = 0; y < w->rows; y++) {
+		sample_load(w->line, picture + y * w->row * img_type_size(w->type), w->type,
+			    w->row);
+		for (size_t x = 0; x < n; x++) {
+			const double v = w->line[x * planes + c];
+			if (!isfinite(v) && !args->steps && args->nan != WCONV_NAN_ZERO)
+				refuse(w->j, x, y);
+			real_set(w->from, y * n + x,
+				 !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v, single);
+		}
 	}
-	if (!job_plan_of(j) || j->args->gpu)
+}
+
+/*
+ * Stores the result of plane c in the picture. A deconvolution with --nan=propagate has NaN where the data, `from`, were
+ * unknown.
+ */
+static void
+give_plane(const struct whole *w, const void *from, char *picture, size_t c)
+{
+	const struct args *args = w->j->args;
+	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows;
+	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
+		   single = w->size == sizeof(float);
+
+	if (planes == 1 && !keep) {
+		memcpy(picture, w->to, n * w->size);
 		return;
-	const struct wconv_chosen c = wconv_chosen(job_plan_of(j));
-	stats_add(st, "method", "\"%s\"", c.direct ? "direct" : "fft");
-	stats_add(st, "transform", "[%zu, %zu]", c.px, c.py);
-	stats_add(st, "tiles", "[%zu, %zu]", c.tiles_x, c.tiles_y);
-	stats_add(st, "steps", "%zu", wconv_count(job_plan_of(j)));
-	stats_add(st, "level", "\"%s\"", c.level);
+	}
+	for (size_t i = 0; i < n; i++) {
+		const bool unknown = keep && !isfinite(real_at(from, i, single));
+		real_set(picture, i * planes + c, unknown ? NAN : real_at(w->to, i, single),
+			 single);
+	}
+}
+
+/* The known data: how many, how many below 0, the sum of data less the sky, and the sum of the data's squares. */
+struct light {
+	size_t n, below;
+	double sum, squares;
+};
+
+static struct light
+measure_light(const struct whole *w, const void *data)
+{
+	const size_t n = w->row / w->j->planes * w->rows;
+	struct light l = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		const double v = real_at(data, i, w->size == sizeof(float));
+		if (!isfinite(v))
+			continue;
+		l.n++;
+		l.below += v < 0;
+		l.sum += v - w->j->args->sky;
+		l.squares += v * v;
+	}
+	return l;
+}
+
+/* Whether x explains the data worse than no light could, or has lost all light. Kernels with samples below 0 lead to both. */
+static bool
+diverged(const struct whole *w, const struct light *l, double rms, const void *x)
+{
+	const size_t n = w->out_row / w->j->planes * w->out_rows;
+	bool lit = l->sum <= 0;
+
+	for (size_t i = 0; !lit && i < n; i++)
+		lit = real_at(x, i, w->size == sizeof(float)) != 0;
+	return !lit || !(rms <= 2 * (sqrt(l->squares / (double)l->n) + fabs(w->j->args->sky)));
+}
+
+/* Checks a result of Richardson and Lucy's method, whose model is that data and kernels are never below 0. */
+static void
+check_lucy(struct whole *w, const void *from, const void *to)
+{
+	const struct light l = measure_light(w, from);
+
+	if (diverged(w, &l, w->j->restored.rms, to))
+		raw_die(w->j->in, "Richardson and Lucy's steps diverge, since kernels have samples "
+				  "below 0: use least squares, --damp");
+	if (l.below > l.n / 100 && !w->warned)
+		warn("%s: %.0f %% of the pixels are below 0 and count as 0: if a sky was "
+		     "subtracted, add it again and give it as --sky",
+		     raw_name(w->j->in), 100 * (double)l.below / (double)l.n);
+	w->warned |= l.below > l.n / 100;
+}
+
+static void
+deconvolve(struct whole *w, const void *from, void *to)
+{
+	struct job *j = w->j;
+	struct gpu *g = j->args->gpu;
+	struct why why;
+	const int e = g ? gpu_wconv_restore(g, j->restore, from, to, &j->restored, &why)
+			: wconv_restore_run(j->restore, from, to, &j->restored, &why);
+
+	if (e == -1)
+		raw_die(j->in, "%s", why.text);
+	if (e)
+		raw_die(j->in, "-g: %s", gpu_why(g));
+	if (!j->args->has_damp)
+		check_lucy(w, from, to);
+	if (j->args->common.verbose)
+		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
+			j->restored.rms);
+}
+
+/* Whether all n samples, float or double, are finite: v - v is then 0, else NaN. */
+static bool
+all_finite(const void *samples, size_t n, bool single)
+{
+	const float *f = samples;
+	const double *d = samples;
+	int bad = 0;
+
+#pragma omp simd reduction(| : bad)
+	for (size_t i = 0; i < (single ? n : 0); i++)
+		bad |= f[i] - f[i] != 0;
+#pragma omp simd reduction(| : bad)
+	for (size_t i = 0; i < (single ? 0 : n); i++)
+		bad |= d[i] - d[i] != 0;
+	return !bad;
+}
+
+static void
+run_volume(struct whole *w, const void *from, void *to)
+{
+	wconv_volume_run(w->j->volume, w->j->args->adjoint, from, to);
+	if (!all_finite(to, w->out_row / w->j->planes * w->out_rows, w->size == sizeof(float)))
+		raw_die(w->j->in, "sums overflow: divide the data, or the kernel, by a constant");
+}
+
+/* Applies the adjoint, the deconvolution or the convolution of a volume to one plane. */
+static void
+run_plane(struct whole *w, const void *from, void *to)
+{
+	struct job *j = w->j;
+
+	if (j->restore)
+		deconvolve(w, from, to);
+	else if (j->volume)
+		run_volume(w, from, to);
+	else if (j->adjoint)
+		wconv_adjoint_run(j->adjoint, from, to);
+	else if (gpu_wconv_adjoint(j->args->gpu, j->plan, from, to))
+		raw_die(j->in, "-g: %s", gpu_why(j->args->gpu));
+	j->done++;
+}
+
+/* Whether the samples of a picture can be processed where they are. */
+static bool
+serves_as_plane(const struct whole *w, const void *picture)
+{
+	const struct args *args = w->j->args;
+
+	return w->j->planes == 1 && w->type == w->j->q.out && args->nan != WCONV_NAN_ZERO &&
+	       (args->steps || all_finite(picture, w->row * w->rows, w->size == sizeof(float)));
+}
+
+/* A step: one picture. The first one makes the plans, so that a header alone costs neither memory nor time. */
+static void
+run_picture(void *with, const void *in, void *out)
+{
+	struct whole *w = with;
+
+	stats_charge(w->j->st, STATS_READ);
+	job_plan(w->j);
+	if (gpu_enter(w->j->args->gpu))
+		raw_die(w->j->in, "-g: %s", gpu_why(w->j->args->gpu));
+	if (plan_of(w->j))
+		check_range(w->j, in, w->type, w->row * w->rows);
+	if (serves_as_plane(w, in)) {
+		run_plane(w, in, w->to);
+		give_plane(w, in, out, 0);
+		return;
+	}
+	for (size_t c = 0; c < w->j->planes; c++) {
+		take_plane(w, in, c);
+		run_plane(w, w->from, w->to);
+		give_plane(w, w->from, out, c);
+	}
+}
+
+static struct wconv_samples
+samples_of_picture(const void *with, size_t i)
+{
+	const struct whole *w = with;
+
+	(void)i;
+	return (struct wconv_samples){w->row * w->rows, w->out_row * w->out_rows};
+}
+
+bool
+job_is_whole(const struct job *j)
+{
+	return j->args->adjoint || j->args->steps || j->q.kd;
 }
 
 void
-job_end(struct job *j)
+job_flow_whole(struct job *j, const struct img *x, struct wconv_flow *f)
 {
-	drop_plans(j);
-	wconv_drop_kernels(&j->kernels);
+	const struct wconv_problem *q = &j->q;
+	struct whole *w = weir_xalloc(1, sizeof *w);
+	struct img_picture p;
+
+	img_pictures(x, &p);
+	*w = (struct whole){.j = j,
+			    .type = x->type,
+			    .row = p.w * p.c,
+			    .rows = p.h * p.n / j->pictures,
+			    .out_row = q->w * p.c,
+			    .out_rows = q->h * (q->kd ? q->d : 1),
+			    .size = img_type_size(q->out)};
+	w->line = weir_xalloc(w->row, sizeof *w->line);
+	w->from = weir_xalloc_large(p.w * w->rows, w->size);
+	w->to = weir_xalloc_large(q->w * w->out_rows, w->size);
+	f->in_size = img_type_size(x->type);
+	f->out_size = w->size;
+	f->steps = j->pictures;
+	f->samples = samples_of_picture;
+	f->most = samples_of_picture(w, 0);
+	f->run = run_picture;
+	f->with = w;
+}
+
+void
+job_drop_whole(struct wconv_flow *f)
+{
+	struct whole *w = f->with;
+
+	weir_free(w->line);
+	weir_free(w->from);
+	weir_free(w->to);
+	weir_free(w);
 }

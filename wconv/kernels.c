@@ -95,8 +95,6 @@ find_shape(const struct img *x, const struct wconv_ask *ask, struct wconv_proble
 		return why_set(why,
 			       "three axes are one kernel `x y z`, or coefficients for --basis; "
 			       "a grid has four, `x y column row`");
-	if (ask->deep_centre && !q->kd)
-		return why_set(why, "--centre has three numbers for kernels of two axes");
 	if (q->kd) /* one kernel: it needs no nodes */
 		q->gx = 1;
 	if (need && q->gx * q->gy != need)
@@ -136,9 +134,9 @@ wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv
 	q->in_double = ask->in_double;
 	if (find_degree(&k->file, ask, q, why) || find_shape(&k->file, ask, q, why))
 		return -1;
-	q->cx = ask->centred ? ask->cx : q->kw / 2;
-	q->cy = ask->centred ? ask->cy : q->kh / 2;
-	q->cz = ask->deep_centre ? ask->cz : q->kd / 2;
+	q->cx = q->kw / 2;
+	q->cy = q->kh / 2;
+	q->cz = q->kd / 2;
 	k->node_x = weir_alloc(q->gx, sizeof *k->node_x);
 	k->node_y = weir_alloc(q->gy, sizeof *k->node_y);
 	if (!k->node_x || !k->node_y || convert(k, ask->in_double))

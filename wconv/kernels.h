@@ -6,15 +6,12 @@
 #include "common/stream/place.h"
 #include "wconv/wconv.h"
 
-enum wconv_place { WCONV_PLACE_UNSAID, WCONV_CENTRE, WCONV_CORNER };
+enum wconv_place { WCONV_PLACE_UNSAID = -1, WCONV_CENTRE, WCONV_CORNER };
 
 /* What the command line says about kernels. */
 struct wconv_ask {
-	size_t gx, gy; /* --grid: kernels on a contact sheet; 0: none */
-	int degree;    /* --basis=poly:DEG; -1: what the file's key basis:= says */
-	/* --centre was given as cx, cy, and as cz */
-	bool centred, deep_centre;
-	size_t cx, cy, cz;
+	size_t gx, gy;	   /* --grid: kernels on a contact sheet; 0: none */
+	int degree;	   /* --basis=poly:DEG; -1: what the file's key basis:= says */
 	int place;	   /* enum wconv_place */
 	double *col, *row; /* --cols, --rows; NULL: not given */
 	size_t ncol, nrow;

@@ -1,216 +1,147 @@
 /* wconv convolves items with a kernel that varies over the image. */
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/par.h"
+#include "common/stream/pipeline.h"
 #include "gpu/use.h"
 #include "wconv/job.h"
+#include "wconv/overlap_io.h"
 
 const char *const weir_prog = "wconv";
 
-#define AT(member) offsetof(struct args, member)
-static const struct opt table[] = {
-    {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels",
-     .required = true},
-    {0, "grid", OPT_STR, AT(grid), "GXxGY", "the file is a sheet of GX by GY kernels"},
-    {0, "place", OPT_WORD, AT(place), "WHERE",
-     "nodes at the centres of cells or from corner to corner: centre, corner",
-     .words = "centre|corner"},
-    {0, "cols", OPT_STR, AT(cols), "X,...", "positions of the grid's columns, in pixels"},
-    {0, "rows", OPT_STR, AT(rows), "Y,...", "positions of the grid's rows"},
-    {0, "basis", OPT_STR, AT(basis), "poly:DEG", "the kernels are coefficients of polynomials"},
-    {0, "centre", OPT_STR, AT(centre), "X,Y[,Z]",
-     "the kernels' centre (half their size, rounded down)"},
-    {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
-    {0, "correlate", OPT_FLAG, AT(correlate), NULL, "correlate instead of convolving"},
-    {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "scatter along the kernels instead of gathering"},
-    {0, "deconvolve", OPT_INT, AT(steps), "N", "the inverse, by N steps of Richardson and Lucy", 1,
-     1e6},
-    {0, "accelerate", OPT_FLAG, AT(accelerate), NULL, "deconvolve in fewer steps"},
-    {0, "damp", OPT_REAL, AT(damp), "V", "deconvolve by least squares, damped by V", 0, 1e30,
-     .seen = AT(has_damp)},
-    {0, "noise", OPT_REAL, AT(noise), "RMS", "stop deconvolving when the misfit is RMS", 0, 1e300,
-     .seen = AT(has_noise)},
-    {0, "sky", OPT_REAL, AT(sky), "V", "a level of the data that is not deconvolved",
-     .seen = AT(has_sky)},
-    {0, "edge", OPT_WORD, AT(edge), "HOW", "%s",
-     .words = "zero|reflect|mirror|nearest|wrap|constant|renormalise", .seen = AT(has_edge)},
-    {0, "constant", OPT_REAL, AT(constant), "V",
-     "what lies beyond the edges; implies --edge=constant", .seen = AT(has_constant)},
-    {0, "nan", OPT_WORD, AT(nan), "HOW", "pixels that are not finite: %s",
-     .words = "propagate|interpolate|zero", .seen = AT(has_nan)},
-    {0, "output", OPT_WORD, AT(output), "SIZE", "same, valid or full", .words = "same|valid|full"},
-    {0, "type", OPT_WORD, AT(type), "TYPE", "float, or input: rounded and clipped to the input's",
-     .words = "float|input"},
-    {0, "double", OPT_FLAG, AT(in_double), NULL, "compute in double precision"},
-    {0, "method", OPT_WORD, AT(method), "HOW", "auto, direct or fft", .words = "auto|direct|fft"},
-    {0}};
-#undef AT
+/* Pictures in files are mapped if the item is at least this long: mapping a small one takes longer than reading it. */
+enum { WORTH_MAPPING = 1 << 18 };
 
-static const struct opt_program program = {
-    .what = "Convolves images with a kernel that varies from place to place.",
-    .table = table,
-    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
-    .gpu_state = gpu_state};
+static const char *
+map_item(struct raw_in *in, struct img *x)
+{
+	size_t bytes;
 
-/* Parses --grid=AxB; both are 1 or more. */
+	return img_bytes(x, &bytes) && bytes >= WORTH_MAPPING && raw_try_map(in, x) ? x->data
+										    : NULL;
+}
+
+/* Processes x step by step: the next step is read and the last one is written while one is computed. */
 static void
-parse_grid(struct args *args)
+stream_item(struct job *j, struct img *x)
 {
-	char end;
+	struct wconv_flow flow = {.mapped = map_item(j->in, x)};
+	struct progress bar;
+	struct img y;
 
-	if (!args->grid)
-		return;
-	if (sscanf(args->grid, "%zux%zu%c", &args->ask.gx, &args->ask.gy, &end) != 2 ||
-	    strchr(args->grid, '-') || !args->ask.gx || !args->ask.gy)
-		die_usage("--grid: '%s' is not GXxGY, two numbers from 1", args->grid);
+	progress_start(&bar, j->args->common.quiet);
+	j->bar = &bar;
+	job_pose(j, x);
+	if (job_is_whole(j)) {
+		job_flow_whole(j, x, &flow);
+	} else {
+		job_plan(j);
+		job_flow(j, &flow);
+	}
+	job_describe(j, x, &y);
+	flow.head = &y;
+	wconv_io_run(j->io, &flow, j->bar);
+	if (job_is_whole(j))
+		job_drop_whole(&flow);
+	img_free(&y);
+	progress_end(&bar);
 }
 
+/* Convolves x in its only step, which f describes, while the next item is read and the last one is written. */
 static void
-parse_basis(struct args *args)
+run_one_step(const struct job *j, struct img *x, const struct wconv_flow *f)
 {
-	args->ask.degree = -1;
-	if (args->basis && wconv_parse_basis(args->basis, &args->ask.degree))
-		die_usage("--basis: '%s' is not poly:DEG, a degree in 0..%d", args->basis,
-			  WCONV_DEGREE);
+	const size_t bytes = f->most.out * f->out_size;
+	void *results = weir_xalloc_large(f->most.out, f->out_size);
+	struct img y;
+
+	job_describe(j, x, &y);
+	if (!map_item(j->in, x))
+		raw_load(j->in, x);
+	f->ahead(f->with, x->data, f->most.in * f->in_size);
+	stats_charge(j->st, STATS_READ);
+	relay_pass(RELAY_COMPUTE);
+	f->run(f->with, x->data, results);
+	stats_charge(j->st, STATS_COMPUTE);
+	relay_pass(RELAY_WRITE);
+	f->arrive(f->with, results, bytes);
+	raw_head(j->out, &y);
+	raw_write(j->out, results, f->most.out);
+	stats_charge(j->st, STATS_WRITE);
+	relay_flush(j->out);
+	weir_free(results);
+	img_free(&y);
 }
 
+/* Items of one step overlap. An item of several steps, whose own steps overlap, and one that needs another plan are alone. */
 static void
-parse_centre(struct args *args)
+relay_item(struct job *shared, struct img *x)
 {
-	double v[3] = {0};
+	struct wconv_flow flow = {0};
+	struct job j = *shared;
 
-	if (!args->centre)
-		return;
-	const char *comma = strchr(args->centre, ',');
-	args->ask.centred = true;
-	args->ask.deep_centre = comma && strchr(comma + 1, ',');
-	opt_reals("--centre", args->centre, ',', v, args->ask.deep_centre ? 3 : 2);
-	for (size_t i = 0; i < 3; i++)
-		if (v[i] < 0 || v[i] > 1e9 || v[i] != (double)(size_t)v[i])
-			die_usage("--centre: '%s' is not a sample of the kernel, X,Y[,Z] from 0",
-				  args->centre);
-	args->ask.cz = (size_t)v[2];
-	args->ask.cx = (size_t)v[0];
-	args->ask.cy = (size_t)v[1];
+	job_pose(&j, x);
+	if (!j.planned) {
+		relay_alone();
+		job_plan(&j);
+		*shared = j;
+	}
+	job_flow(&j, &flow);
+	if (flow.steps == 1) {
+		run_one_step(&j, x, &flow);
+	} else {
+		relay_alone();
+		stream_item(shared, x);
+	}
 }
 
-/* Parses a list of positions, *n of them, separated by commas. */
-static double *
-parse_positions(const char *option, const char *text, size_t *n)
+/* An adjoint and a deconvolution keep a whole picture on the device, so their items do not overlap. */
+static bool
+overlaps(const struct args *a)
 {
-	double *v;
-
-	if (!text)
-		return NULL;
-	*n = 1;
-	for (const char *s = text; (s = strchr(s, ',')); s++)
-		++*n;
-	v = weir_xalloc(*n, sizeof *v);
-	opt_reals(option, text, ',', v, *n);
-	return v;
+	return a->gpu && !a->adjoint && !a->steps;
 }
 
-/* Checks the options that the adjoint and the deconvolution exclude, and sets the defaults that they change. */
-static void
-check_inverse(struct args *args)
+static bool
+take_item(void *with)
 {
-	if ((args->has_damp || args->has_noise || args->has_sky) && !args->steps)
-		die_usage("--damp, --noise and --sky go with --deconvolve");
-	if (args->accelerate && (!args->steps || args->has_damp))
-		die_usage("--accelerate goes with --deconvolve without --damp");
-	if (args->accelerate && args->common.gpu)
-		die_usage("--accelerate runs on the CPU alone: leave -g out");
-	if (!args->steps && !args->adjoint)
-		return;
-	if (args->common.gpu && args->steps && strchr(args->common.gpu, ','))
-		die_usage("-g: '%s' is a list, and --deconvolve runs on one GPU", args->common.gpu);
-	if (args->type)
-		die_usage("--type=input goes with the convolution alone");
-	if (args->has_constant)
-		die_usage("--constant goes with the convolution alone");
-	if (args->steps && args->output)
-		die_usage("--deconvolve gives a result per pixel: --output=same");
-	if (args->steps && !args->has_edge)
-		args->edge = WCONV_RENORMALISE;
-	if (args->steps && !args->has_nan)
-		args->nan = WCONV_NAN_INTERPOLATE;
-	if (!args->steps && args->nan == WCONV_NAN_INTERPOLATE)
-		die_usage("--nan=interpolate: the adjoint has no pixels to fill in");
-}
+	struct job *j = with;
+	struct img x;
 
-static void
-check_share(const struct args *args)
-{
-	if (!args->common.part.n)
-		return;
-	if (args->steps || args->adjoint)
-		die_usage("--part shares out the convolution; --adjoint and --deconvolve need all "
-			  "pixels");
-	if (args->edge == WCONV_WRAP)
-		die_usage(
-		    "--part: --edge=wrap needs the first and the last rows of a picture at once");
-}
-
-static struct args
-parse(int argc, char **argv)
-{
-	struct args args = {.place = -1};
-
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	args.common.threads = par_threads(args.common.threads);
-	parse_grid(&args);
-	parse_basis(&args);
-	parse_centre(&args);
-	args.ask.place = args.place < 0 ? WCONV_PLACE_UNSAID : WCONV_CENTRE + args.place;
-	args.ask.in_double = args.in_double;
-	args.ask.col = parse_positions("--cols", args.cols, &args.ask.ncol);
-	args.ask.row = parse_positions("--rows", args.rows, &args.ask.nrow);
-	if (args.has_constant && args.edge != WCONV_ZERO && args.edge != WCONV_CONSTANT)
-		die_usage("--constant goes with --edge=constant alone");
-	if (args.has_constant)
-		args.edge = WCONV_CONSTANT;
-	if (args.output == WCONV_VALID && (args.has_edge || args.has_constant))
-		die_usage("--output=valid needs nothing beyond the edges: leave %s out",
-			  args.has_edge ? "--edge" : "--constant");
-	check_inverse(&args);
-	check_share(&args);
-	if (args.basis && (args.cols || args.rows || args.place >= 0))
-		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
-	for (size_t i = 0; i < args.npath; i++)
-		if (!strcmp(args.kernels, "-") && !strcmp(args.path[i], "-"))
-			die_usage("standard input cannot be both the kernels and an image");
-	if (!strcmp(args.kernels, "-") && args.npath == 0)
-		die_usage("standard input cannot be both the kernels and an image");
-	args.gpu = gpu_use_list(&args.common);
-	return args;
+	if (!raw_next(j->in, &x))
+		return false;
+	if (j->args->common.verbose)
+		raw_say(j->in, &x);
+	stats_charge(j->st, STATS_READ);
+	(overlaps(j->args) ? relay_item : stream_item)(j, &x);
+	j->st->items++;
+	img_free(&x);
+	return true;
 }
 
 int
 main(int argc, char **argv)
 {
-	struct args args = parse(argc, argv);
+	struct args args = wconv_args(argc, argv);
 	struct stats st;
 	struct job job = {.args = &args, .st = &st};
 
 	stats_start(&st);
 	job_start(&job);
-	struct raw_out *out = raw_create(args.common.out, opt_as(&args.common));
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
+	job.out = raw_create(args.common.out, opt_as(&args.common));
+	job.in = raw_open(args.path, args.npath, args.common.max_bytes);
 	if (job.q.kd)
-		volume_check_args(&args);
-	(args.common.part.n ? share_run : stream_run)(&job, in, out);
+		wconv_args_volume(&args);
+	job.io = wconv_io_start(job.in, job.out, &st);
+	if (args.common.part.n)
+		share_run(&job);
+	else
+		relay_run(job.in, overlaps(&args), take_item, &job);
+	wconv_io_end(job.io);
 	st.threads = args.common.threads;
 	job_report(&job);
 	gpu_report(args.gpu, &st);
-	stats_close(&st, in, out, &args.common);
-	gpu_close(args.gpu);
+	stats_close(&st, job.in, job.out, &args.common);
 	job_end(&job);
-	weir_free(args.ask.col);
-	weir_free(args.ask.row);
+	wconv_args_free(&args);
 	return 0;
 }

@@ -122,17 +122,6 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 	}
 }
 
-/* Fills in the row outside the image. */
-static void
-fill_outside(struct wconv_plan *p)
-{
-	if (p->q.edge == WCONV_RENORMALISE)
-		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
-	for (size_t i = 0; p->q.edge == WCONV_CONSTANT && i < p->pitch; i++)
-		real_set(p->outside, i, p->q.constant, !p->q.in_double);
-	p->begun = true;
-}
-
 /* Does band b; all threads of a team call this. */
 static void
 run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, const void *in)
@@ -181,8 +170,9 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 	const size_t nfy = wconv_claim_slots(p, b);
 
 	p->out = out;
-	if (!p->begun)
-		fill_outside(p);
+	if (!p->begun && p->q.edge == WCONV_RENORMALISE)
+		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
+	p->begun = true;
 	if (p->q.threads == 1) { /* a team of one would call the system at each barrier */
 		run_band(p, b, nfy, in);
 	} else {

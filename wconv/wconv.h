@@ -52,7 +52,6 @@ enum wconv_edge {
 	WCONV_MIRROR,	  /* c b | a b c d | c b */
 	WCONV_NEAREST,	  /* a a | a b c d | d d */
 	WCONV_WRAP,	  /* c d | a b c d | a b */
-	WCONV_CONSTANT,	  /* v v | a b c d | v v */
 	WCONV_RENORMALISE /* unknown; filled in as by WCONV_NAN_INTERPOLATE */
 };
 
@@ -115,7 +114,6 @@ struct wconv_problem {
 	/* computes in double precision */
 	bool in_double;
 	enum wconv_edge edge;
-	double constant;
 	enum wconv_nan nan;
 	enum wconv_output output;
 	enum wconv_method method;

@@ -62,7 +62,6 @@ stage_pixels(staged<T, N> &s, const wc_work<T> &w, const place &at, unsigned y,
 	     const int (&column)[EACH])
 {
 	const unsigned bottom = w.rows + w.kh - 2, mine = threadIdx.x;
-	const T outside = (T)w.outside;
 	T seen = 0;
 	int least = 0;
 
@@ -79,7 +78,7 @@ stage_pixels(staged<T, N> &s, const wc_work<T> &w, const place &at, unsigned y,
 			least = min(least, known);
 			seen += none;
 			if (k < EACH - 1 || mine < TAPS)
-				to[k * blockDim.x / LANE] = known < 0 ? outside : none == 0 ? v : 0;
+				to[k * blockDim.x / LANE] = none == 0 ? v : 0;
 		}
 	}
 	return (least < 0 && w.renormalise) || (seen != 0 && w.nan != WCONV_NAN_ZERO);

@@ -61,7 +61,7 @@ template <class T> struct wc_work {
 	enum img_type type; /* of out */
 	enum wconv_nan nan;
 	bool renormalise;
-	double outside, top; /* outside: the value beyond the edges; top: the maxval of out, or 0 */
+	double top; /* the maxval of out, or 0 */
 };
 
 /* Returns how many weights a position has: one for each of two neighbouring functions, or one for each power. */

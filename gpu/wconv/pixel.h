@@ -93,7 +93,7 @@ pixel_of(const wc_work<T> &w, const T *line, int column, enum wc_state *state)
 	if (!line || column < 0) {
 		if (w.renormalise)
 			*state = UNKNOWN;
-		return (T)w.outside;
+		return 0;
 	}
 	const T v = line[(size_t)(unsigned)column * w.planes];
 	if (v - v == 0)

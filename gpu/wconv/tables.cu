@@ -189,7 +189,6 @@ wc_work_of(const struct wconv_plan *p, size_t rows)
 	w.type = q->out;
 	w.nan = q->nan;
 	w.renormalise = q->edge == WCONV_RENORMALISE;
-	w.outside = q->edge == WCONV_CONSTANT ? q->constant : 0;
 	w.top = q->top;
 	return w;
 }

@@ -529,10 +529,7 @@ pad_sample(const struct wconv_plan *p, real *row, unsigned char *mask, ptrdiff_t
 	const ptrdiff_t origin = p->x.lo - p->x.before;
 	const ptrdiff_t from = wconv_edge(p->x.edge, at + origin, p->x.n);
 
-	if (from >= 0)
-		row[at] = row[from - origin];
-	else
-		row[at] = p->x.edge == WCONV_CONSTANT ? (real)p->q.constant : 0;
+	row[at] = from >= 0 ? row[from - origin] : 0;
 	if (mask && from >= 0)
 		mask[at] = mask[from - origin];
 	else if (mask)

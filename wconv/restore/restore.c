@@ -94,19 +94,6 @@ make_room(struct wconv_restore *r)
 	return r->x && r->p && r->s && r->f && r->r && r->row ? 0 : -ENOMEM;
 }
 
-static int
-check(const struct wconv_problem *q, struct why *why)
-{
-	if ((q->w != q->W || q->h != q->H) && q->edge != WCONV_RENORMALISE)
-		return why_set(why,
-			       "a part of a picture is deconvolved with --edge=renormalise only");
-	if (q->edge == WCONV_CONSTANT)
-		return why_set(
-		    why,
-		    "--edge=constant cannot be deconvolved: take --sky, or --edge=renormalise");
-	return 0;
-}
-
 int
 wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 		   const struct wconv_restore_options *o, struct why *why)
@@ -116,8 +103,9 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 	int e;
 
 	*to = NULL;
-	if (check(q, why))
-		return -1;
+	if ((q->w != q->W || q->h != q->H) && q->edge != WCONV_RENORMALISE)
+		return why_set(why,
+			       "a part of a picture is deconvolved with --edge=renormalise only");
 	r = weir_calloc(1, sizeof *r);
 	if (!r)
 		return why_set(why, "no memory");

@@ -105,7 +105,6 @@ wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, struc
 		return why_set(why, "no memory");
 	v->core = q->in_double ? &wconv_volume_f64 : &wconv_volume_f32;
 	v->threads = q->threads;
-	v->constant = q->edge == WCONV_CONSTANT ? q->constant : 0;
 	if (pose_axis(&v->axis[0], q, q->w, q->kw, q->cx, why) ||
 	    pose_axis(&v->axis[1], q, q->h, q->kh, q->cy, why) ||
 	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, why)) {

@@ -65,7 +65,6 @@ struct wconv_volume {
 	struct volume_axis axis[3];
 	const struct volume_core *core;
 	int threads;
-	double constant;
 	/* samples in a row of the work array; and in a slice, a multiple of SLICE_UNIT */
 	size_t row, slice;
 	void *work, *kernel; /* [len z][slice], a slice being [len y][row] and what is left over */

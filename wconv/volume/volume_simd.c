@@ -58,7 +58,6 @@ static void
 put_slice(const struct wconv_volume *v, const real *in, size_t z)
 {
 	const struct volume_axis *ax = &v->axis[0], *ay = &v->axis[1], *az = &v->axis[2];
-	const real beyond = (real)v->constant;
 	real *to = slice_at(v, v->work, z);
 
 	memset(to, 0, v->slice * sizeof *to);
@@ -66,7 +65,7 @@ put_slice(const struct wconv_volume *v, const real *in, size_t z)
 		const bool none = az->from[z] == SIZE_MAX || ay->from[y] == SIZE_MAX;
 		const real *row = none ? NULL : in + (az->from[z] * ay->n + ay->from[y]) * ax->n;
 		for (size_t x = 0; x < ax->places; x++)
-			to[x] = none || ax->from[x] == SIZE_MAX ? beyond : row[ax->from[x]];
+			to[x] = none || ax->from[x] == SIZE_MAX ? 0 : row[ax->from[x]];
 	}
 }
 

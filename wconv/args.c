@@ -1,0 +1,174 @@
+/* The options of wconv. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
+#include "gpu/use.h"
+#include "wconv/args.h"
+
+#define AT(member) offsetof(struct args, member)
+static const struct opt table[] = {
+    {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels",
+     .required = true},
+    {0, "grid", OPT_STR, AT(grid), "GXxGY", "the file is a sheet of GX by GY kernels"},
+    {0, "place", OPT_WORD, AT(ask.place), "WHERE",
+     "nodes at the centres of cells or from corner to corner: centre, corner",
+     .words = "centre|corner"},
+    {0, "cols", OPT_STR, AT(cols), "X,...", "positions of the grid's columns, in pixels"},
+    {0, "rows", OPT_STR, AT(rows), "Y,...", "positions of the grid's rows"},
+    {0, "basis", OPT_STR, AT(basis), "poly:DEG", "the kernels are coefficients of polynomials"},
+    {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
+    {0, "correlate", OPT_FLAG, AT(correlate), NULL, "correlate instead of convolving"},
+    {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "scatter along the kernels instead of gathering"},
+    {0, "deconvolve", OPT_INT, AT(steps), "N", "the inverse, by N steps of Richardson and Lucy", 1,
+     1e6},
+    {0, "accelerate", OPT_FLAG, AT(accelerate), NULL, "deconvolve in fewer steps"},
+    {0, "damp", OPT_REAL, AT(damp), "V", "deconvolve by least squares, damped by V", 0, 1e30,
+     .seen = AT(has_damp)},
+    {0, "noise", OPT_REAL, AT(noise), "RMS", "stop deconvolving when the misfit is RMS", 0, 1e300,
+     .seen = AT(has_noise)},
+    {0, "sky", OPT_REAL, AT(sky), "V", "a level of the data that is not deconvolved",
+     .seen = AT(has_sky)},
+    {0, "edge", OPT_WORD, AT(edge), "HOW", "%s",
+     .words = "zero|reflect|mirror|nearest|wrap|renormalise", .seen = AT(has_edge)},
+    {0, "nan", OPT_WORD, AT(nan), "HOW", "pixels that are not finite: %s",
+     .words = "propagate|interpolate|zero", .seen = AT(has_nan)},
+    {0, "type", OPT_WORD, AT(type), "TYPE", "float, or input: rounded and clipped to the input's",
+     .words = "float|input"},
+    {0, "double", OPT_FLAG, AT(ask.in_double), NULL, "compute in double precision"},
+    {0, "method", OPT_WORD, AT(method), "HOW", "auto, direct or fft", .words = "auto|direct|fft"},
+    {0}};
+#undef AT
+
+static const struct opt_program program = {
+    .what = "Convolves images with a kernel that varies from place to place.",
+    .table = table,
+    .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
+    .operands = "[FILE ...]",
+    .max_operands = SIZE_MAX,
+    .gpu_state = gpu_state};
+
+/* Parses --grid=AxB; both are 1 or more. */
+static void
+parse_grid(struct args *args)
+{
+	char end;
+
+	if (!args->grid)
+		return;
+	if (sscanf(args->grid, "%zux%zu%c", &args->ask.gx, &args->ask.gy, &end) != 2 ||
+	    strchr(args->grid, '-') || !args->ask.gx || !args->ask.gy)
+		die_usage("--grid: '%s' is not GXxGY, two numbers from 1", args->grid);
+}
+
+static void
+parse_basis(struct args *args)
+{
+	if (args->basis && wconv_parse_basis(args->basis, &args->ask.degree))
+		die_usage("--basis: '%s' is not poly:DEG, a degree in 0..%d", args->basis,
+			  WCONV_DEGREE);
+}
+
+/* Parses a list of positions, *n of them, separated by commas. */
+static double *
+parse_positions(const char *option, const char *text, size_t *n)
+{
+	double *v;
+
+	if (!text)
+		return NULL;
+	*n = 1;
+	for (const char *s = text; (s = strchr(s, ',')); s++)
+		++*n;
+	v = weir_xalloc(*n, sizeof *v);
+	opt_reals(option, text, ',', v, *n);
+	return v;
+}
+
+/* Checks the options that the adjoint and the deconvolution exclude, and sets the defaults that they change. */
+static void
+check_inverse(struct args *args)
+{
+	if ((args->has_damp || args->has_noise || args->has_sky) && !args->steps)
+		die_usage("--damp, --noise and --sky go with --deconvolve");
+	if (args->accelerate && (!args->steps || args->has_damp))
+		die_usage("--accelerate goes with --deconvolve without --damp");
+	if (args->accelerate && args->common.gpu)
+		die_usage("--accelerate runs on the CPU alone: leave -g out");
+	if (!args->steps && !args->adjoint)
+		return;
+	if (args->common.gpu && args->steps && strchr(args->common.gpu, ','))
+		die_usage("-g: '%s' is a list, and --deconvolve runs on one GPU", args->common.gpu);
+	if (args->type)
+		die_usage("--type=input goes with the convolution alone");
+	if (args->steps && !args->has_edge)
+		args->edge = WCONV_RENORMALISE;
+	if (args->steps && !args->has_nan)
+		args->nan = WCONV_NAN_INTERPOLATE;
+	if (!args->steps && args->nan == WCONV_NAN_INTERPOLATE)
+		die_usage("--nan=interpolate: the adjoint has no pixels to fill in");
+}
+
+static void
+check_share(const struct args *args)
+{
+	if (!args->common.part.n)
+		return;
+	if (args->steps || args->adjoint)
+		die_usage("--part shares out the convolution; --adjoint and --deconvolve need all "
+			  "pixels");
+	if (args->edge == WCONV_WRAP)
+		die_usage(
+		    "--part: --edge=wrap needs the first and the last rows of a picture at once");
+}
+
+struct args
+wconv_args(int argc, char **argv)
+{
+	struct args args = {.ask = {.degree = -1, .place = WCONV_PLACE_UNSAID}};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	args.common.threads = par_threads(args.common.threads);
+	parse_grid(&args);
+	parse_basis(&args);
+	args.ask.col = parse_positions("--cols", args.cols, &args.ask.ncol);
+	args.ask.row = parse_positions("--rows", args.rows, &args.ask.nrow);
+	check_inverse(&args);
+	check_share(&args);
+	if (args.basis && (args.cols || args.rows || args.ask.place != WCONV_PLACE_UNSAID))
+		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
+	for (size_t i = 0; i < args.npath; i++)
+		if (!strcmp(args.kernels, "-") && !strcmp(args.path[i], "-"))
+			die_usage("standard input cannot be both the kernels and an image");
+	if (!strcmp(args.kernels, "-") && args.npath == 0)
+		die_usage("standard input cannot be both the kernels and an image");
+	args.gpu = gpu_use_list(&args.common);
+	return args;
+}
+
+void
+wconv_args_volume(const struct args *args)
+{
+	const char *option = args->common.gpu		    ? "-g"
+			     : args->common.part.n	    ? "--part"
+			     : args->type		    ? "--type=input"
+			     : args->method == WCONV_DIRECT ? "--method=direct"
+			     : args->edge == WCONV_RENORMALISE && !args->steps
+				 ? "--edge=renormalise without --deconvolve"
+			     : args->nan == WCONV_NAN_INTERPOLATE && !args->steps
+				 ? "--nan=interpolate"
+				 : NULL;
+
+	if (option)
+		die_usage("%s does not go with a kernel of three axes", option);
+}
+
+void
+wconv_args_free(struct args *args)
+{
+	gpu_close(args->gpu);
+	weir_free(args->ask.col);
+	weir_free(args->ask.row);
+}
