@@ -1,16 +1,36 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/base/par.h"
 #include "t/check.h"
 
 const char *const weir_prog = "check";
 
-static size_t tests, failed;
+static size_t tests, failed, nkept;
+static void **kept;
 static const char *where = "";
+
+void *
+check_alloc(size_t n, size_t size)
+{
+	kept = realloc(kept, (nkept + 1) * sizeof *kept);
+	kept[nkept] = weir_xalloc(n, size);
+	return kept[nkept++];
+}
+
+void
+check_free(void)
+{
+	while (nkept)
+		weir_free(kept[--nkept]);
+	free(kept);
+	kept = NULL;
+}
 
 static void
 report(bool ok, const char *name, const char *why)

@@ -37,6 +37,10 @@ void check_skip(const char *name, const char *reason);
 /* What the names of tests end in from now on; at first with "". */
 void check_where(const char *of);
 
+/* Returns n elements of that size, without an end of memory. check_free() frees all that it has returned. */
+void *check_alloc(size_t n, size_t size);
+void check_free(void);
+
 /* Fills with NaN (all bytes 0xff): what a checked run must overwrite. */
 void check_poison(void *p, size_t bytes);
 

@@ -48,7 +48,7 @@ hold(struct gpu *g, struct check_many *many, const struct usfft_options *o, size
 			   problem_name(&q, kind), type, order, err ? gpu_why(g) : "ran", e);
 		weir_free(out);
 	}
-	problem_free(&q);
+	check_free();
 }
 
 /* 400 points; in 3-D with many taps a part of the grid comes in slabs. */
@@ -142,7 +142,7 @@ same_bytes(struct gpu *g, struct check_rng *r)
 		}
 		weir_free(one);
 		weir_free(more);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "gpu: usfft gives the same bytes in every run");
 }

@@ -70,8 +70,7 @@ type3_error(struct gpu *g, const struct usfft_options *o, const struct boxes *b,
 		usfft_direct_sum(o->dim, &from.pt, from.cd, sign, s, want + 2 * j);
 	}
 	const double e = err ? INFINITY : apart(out, o->single, want, TARGETS);
-	problem_free(&from);
-	problem_free(&to);
+	check_free();
 	return e;
 }
 
@@ -135,8 +134,7 @@ odd_targets(struct gpu *g, struct check_rng *r)
 		   gpu_usfft_type3(g, &o, &from.pt, from.c, &to.pt, 1, out, &bad) == -EINVAL &&
 		       bad == 2,
 		   "infinite point: %zu", bad);
-	problem_free(&from);
-	problem_free(&to);
+	check_free();
 	check_end(&many, "gpu: usfft type 3 of no points, of no targets, and what is not finite");
 }
 
@@ -186,7 +184,7 @@ inverse_holds(struct gpu *g, struct check_rng *r)
 		check_order(i % check_orders());
 		invert(g, &many, &q, i % 2 ? w : NULL);
 		weir_free(w);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "gpu: usfft's inverse gives back the modes, in the CPU's iterations");
 }
@@ -217,7 +215,7 @@ inverse_stops(struct gpu *g, struct check_rng *r)
 	for (size_t i = 0; i < sizeof f / sizeof *f; i++)
 		sum += fabs(f[i]);
 	check_case(&many, sum == 0, "zeros give %g", sum);
-	problem_free(&q);
+	check_free();
 	check_end(&many, "gpu: usfft's inverse stops where it is told, and at once for zeros");
 }
 
@@ -266,7 +264,7 @@ weights_agree(struct gpu *g, struct check_rng *r)
 		check_case(&many, !err && worst <= 1e-11, "%s: %s, %.2e",
 			   problem_name(&q, i % 2 ? CLUSTERED : UNIFORM), err ? gpu_why(g) : "ran",
 			   worst);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "gpu: usfft's weights are the CPU's");
 }
@@ -299,8 +297,7 @@ crowd_error(struct gpu *g, const struct usfft_options *o, size_t each, struct ch
 		usfft_free(p);
 	}
 	const double e = err ? INFINITY : apart(got, true, want, one.modes);
-	problem_free(&one);
-	problem_free(&all);
+	check_free();
 	return e;
 }
 

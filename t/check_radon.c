@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/mem.h"
 #include "radon/core.h"
 #include "t/check_radon.h"
 
@@ -16,8 +15,8 @@ static struct check_rng rng = {7};
 static double
 row_error(size_t n)
 {
-	float *x = scene_noise(&rng, n), *s = weir_xalloc(n + 2, sizeof *s);
-	float *y = weir_xalloc(n, sizeof *y);
+	float *x = scene_noise(&rng, n), *s = check_alloc(n + 2, sizeof *s);
+	float *y = check_alloc(n, sizeof *y);
 	double worst = 0, top = 0;
 	struct radon_fft p = {0};
 
@@ -39,9 +38,6 @@ row_error(size_t n)
 	for (size_t t = 0; t < n; t++)
 		worst = fmax(worst, fabs((double)y[t] / (double)n - (double)x[t]));
 	radon_fft_free(&p);
-	weir_free(x);
-	weir_free(s);
-	weir_free(y);
 	return worst;
 }
 
@@ -54,6 +50,7 @@ check_rows(void)
 	for (size_t n = 2; n <= 500; n += n < 60 ? 2 : 44) {
 		const double error = row_error(n);
 		check_case(&many, error < 5e-7, "%zu samples: %g", n, error);
+		check_free();
 	}
 	check_end(&many, "radon: rows have the spectra of their sums, and return");
 }
@@ -119,6 +116,7 @@ check_methods(void)
 					   (int)o.method, curve, a);
 				check_case(&model, b <= 2e-6, "%zux%zux%zu method %d curve %d: %g",
 					   o.nt, o.nx, o.nq, (int)o.method, curve, b);
+				check_free();
 			}
 	check_end(&adjoint, "radon: adjoint is within 2e-6 of the sum, all methods and curves");
 	check_end(&model, "radon: modelling is within 2e-6 of the sum, all methods and curves");
@@ -141,8 +139,7 @@ check_band(void)
 	for (size_t i = 0; i < scene_panel_size(&o); i++)
 		top = fmax(top, fabs((double)m[i]));
 	check(top == 0, "radon: an empty band gives zeros", "%g", top);
-	weir_free(d);
-	weir_free(m);
+	check_free();
 }
 
 /* --- the transform as an operator ---------------------------------------------------------------------------------- */
@@ -159,6 +156,7 @@ check_dot(void)
 			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, jitter);
 			double e = scene_dot_test(&rng, o);
 			check_case(&many, e <= 1e-6, "method %d: %g", method, e);
+			check_free();
 		}
 	check_end(&many, "radon: modelling is the adjoint's adjoint to 1e-6, all methods");
 }
@@ -184,7 +182,8 @@ check_spike(void)
 	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++) {
 		o.method = (enum radon_method)method;
 		radon_fits(&o, &ntau, &lead);
-		float *m = weir_calloc(o.nq * ntau, sizeof *m), *d;
+		float *m = check_alloc(o.nq * ntau, sizeof *m), *d;
+		memset(m, 0, o.nq * ntau * sizeof *m);
 		m[2 * ntau + lead + 20] = 1;
 		d = scene_run(&o, m, NULL);
 		for (size_t j = 0; d && j < 3; j++)
@@ -195,8 +194,7 @@ check_spike(void)
 					   (double)d[j * o.nt + t]);
 			}
 		check_case(&many, d != NULL, "method %d: no plan", method);
-		weir_free(m);
-		weir_free(d);
+		check_free();
 	}
 	check_end(&many, "radon: a spike in the panel models a parabola of spikes");
 }
@@ -211,11 +209,7 @@ check_order(void)
 
 	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	d = scene_noise(&rng, o.nx * o.nt);
-	want = weir_alloc(scene_panel_size(&o), sizeof *want);
-	m = scene_run(&o, d, NULL);
-	for (size_t i = 0; i < scene_panel_size(&o); i++)
-		want[i] = (double)m[i];
-	weir_free(m);
+	want = scene_widen(scene_run(&o, d, NULL), scene_panel_size(&o));
 	for (size_t j = 0; j < o.nx / 2; j++) {
 		const size_t l = o.nx - 1 - j;
 		double t = scene_g[j];
@@ -230,9 +224,7 @@ check_order(void)
 	m = scene_run(&o, d, NULL);
 	double e = scene_distance(m, want, scene_panel_size(&o));
 	check(e < 1e-6, "radon: shuffled traces change nothing but rounding", "%g", e);
-	weir_free(d);
-	weir_free(m);
-	weir_free(want);
+	check_free();
 }
 
 /* Hostile gathers: each mode gives finite numbers. */
@@ -274,8 +266,7 @@ check_finite(void)
 				check_case(&many,
 					   m && isfinite(scene_energy(m, scene_panel_size(&o))),
 					   "%s, mode %d, nu %g", what[kind], mode, o.nu);
-				weir_free(d);
-				weir_free(m);
+				check_free();
 			}
 	check_end(&many, "radon: finite input gives finite output, whatever the gather");
 }
@@ -306,9 +297,7 @@ check_threads(void)
 				   one && three &&
 				       !memcmp(one, three, scene_out_size(&o) * sizeof *one),
 				   "method %d mode %d", method, mode);
-			weir_free(d);
-			weir_free(one);
-			weir_free(three);
+			check_free();
 		}
 	check_end(&many, "radon: the same bytes on one thread and on three");
 }
@@ -347,27 +336,119 @@ check_polygons(void)
 	check_end(&many, "radon: polygons keep their inside, with a taper along q");
 }
 
+/* --- figures that tell whether the options suit a gather ------------------------------------------------------------ */
+
+/* alpha is that of its definition; where as much energy is added as there is, it is 0. Zeros before a trace stay. */
+static void
+check_guards(void)
+{
+	struct radon_options o = scene_small;
+	float d[3 * 20], left[3 * 20];
+
+	o.nx = 3;
+	o.nt = 20;
+	for (size_t i = 0; i < 60; i++) {
+		d[i] = i % 20 < 4 || i % 20 > 17 ? 0 : (float)i;
+		left[i] = d[i] / 2;
+	}
+	check(fabs(radon_alpha(&o, d, left) - 2) < 1e-12,
+	      "radon: half a gather subtracted has alpha 2", "%g", radon_alpha(&o, d, left));
+	for (size_t i = 0; i < 60; i++)
+		left[i] = 3 * d[i];
+	check(fabs(radon_alpha(&o, d, left) + .5) < 1e-12, "radon: energy added has alpha below .5",
+	      "%g", radon_alpha(&o, d, left));
+	for (size_t i = 0; i < 60; i++)
+		left[i] = 7;
+	radon_keep_muted(&o, d, left);
+	check(left[3] == 0 && left[4] == 7 && left[17] == 7 && left[18] == 0 && left[23] == 0 &&
+		  left[24] == 7,
+	      "radon: the zeros that a trace begins and ends with stay", "%g %g", (double)left[3],
+	      (double)left[4]);
+}
+
+/* A wave of 30 Hz has its energy there, and curves alias where dq (g_max - g_min) f = 1. */
+static void
+check_frequencies(void)
+{
+	struct radon_options o = scene_small;
+	float d[3 * 100];
+	double apart;
+
+	o.nx = 3;
+	o.nt = 100;
+	o.dq = .05;
+	scene_g[0] = -.25;
+	scene_g[1] = 0;
+	scene_g[2] = .75;
+	for (size_t i = 0; i < 300; i++)
+		d[i] = (float)sin(2 * M_PI * 30 * o.dt * (double)(i % 100));
+	check(fabs(radon_alias(&o, &apart) - 20) < 1e-9 && apart == o.dq,
+	      "radon: curves alias a period apart across the traces", "%g",
+	      radon_alias(&o, &apart));
+	check(fabs(radon_top_frequency(&o, d) - 30) < 1e-9,
+	      "radon: a wave's energy lies below its frequency", "%g", radon_top_frequency(&o, d));
+}
+
+/* Events beyond one end of the curves heap up at that end; those between the ends do not. */
+static void
+check_edges(void)
+{
+	static const double first[3] = {-.1, -.4, -.4}, q[3] = {-.13, .13, -.13};
+	struct check_many many = {0};
+
+	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
+		for (int side = 0; side < 3; side++) {
+			struct radon_options o = scene_small;
+			struct radon_report r;
+			o.mode = (enum radon_mode)mode;
+			o.nu = mode == RADON_LSQ ? .05 : .003;
+			o.nt = 180;
+			o.q0 = first[side];
+			o.dq = .5 / (double)(o.nq - 1);
+			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
+			float *d = check_alloc(o.nx * o.nt, sizeof *d);
+			for (size_t i = 0; i < o.nx * o.nt; i++)
+				d[i] = scene_wavelet(&o, i, .36, q[side]);
+			scene_run(&o, d, &r);
+			for (int e = 0; e < 2; e++)
+				check_case(&many, side == e ? r.edge[e] > 3 : r.edge[e] < 1.5,
+					   "mode %d, side %d: %g %g", mode, side, r.edge[0],
+					   r.edge[1]);
+			check_free();
+		}
+	check_end(&many, "radon: energy at the outer curves tells of events beyond them");
+}
+
 static void
 check_refused(void)
 {
-	struct radon_options o = scene_small;
-	struct radon_plan *p;
-	bool ok;
+	struct check_many many = {0};
 
-	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, 0);
-	o.dq = 0;
-	ok = radon_plan(&p, &o) == -EDOM && !p;
-	o = scene_small;
-	o.mode = RADON_LSQ;
-	o.method = RADON_TIME;
-	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
-	o = scene_small;
-	o.q0 = 1e12;
-	ok = ok && radon_plan(&p, &o) == -EOVERFLOW && !p;
-	o = scene_small;
-	scene_g[3] = NAN;
-	ok = ok && radon_plan(&p, &o) == -EDOM && !p;
-	check(ok, "radon: what cannot be planned is refused", "one was not");
+	for (int i = 0; i < 12; i++) {
+		struct radon_options o = scene_small;
+		struct radon_plan *p;
+		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, 0);
+		o.dq = i == 0 ? 0 : o.dq;
+		o.q0 = i == 1 ? 1e12 : o.q0;
+		scene_g[3] = i == 2 ? NAN : scene_g[3];
+		o.mode = i == 3 ? RADON_LSQ : o.mode;
+		o.method = i == 3 ? RADON_TIME : o.method;
+		if (i > 3 && i < 7) { /* of hyperbolas: negative q, other methods, one sample */
+			o.hyperbolic = true;
+			o.q0 = i == 4 ? -.01 : .001;
+			o.method = i == 5 ? RADON_NUFFT : RADON_TIME;
+			o.nt = i == 6 ? 1 : o.nt;
+		} else if (i > 6) { /* of two axes */
+			o.h = scene_g;
+			o.nr = i == 7 ? 7 : 3;
+			o.dr = i == 8 ? 0 : .01;
+			o.method = i == 9 ? RADON_TIME : i == 10 ? RADON_USFFT2D : RADON_AUTO;
+			scene_g[2] = i == 11 ? NAN : scene_g[2];
+		}
+		const int err = radon_plan(&p, &o), want = i == 1 ? -EOVERFLOW : -EDOM;
+		check_case(&many, err == want && !p, "case %d: %d, not %d", i, err, want);
+	}
+	check_end(&many, "radon: what cannot be planned is refused");
 }
 
 void
@@ -381,9 +462,10 @@ check_radon(void)
 	check_spike();
 	check_order();
 	check_radon_lsq();
-	check_radon_guards();
+	check_guards();
+	check_frequencies();
+	check_edges();
 	check_radon_noise();
-	check_radon_hyperbola();
 	check_radon_plane();
 	check_radon_adapt();
 	check_finite();

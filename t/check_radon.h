@@ -14,19 +14,26 @@ extern const struct radon_options scene_small;
 /* nx traces at regular offsets, jittered by up to jitter of their distance; all live. */
 void scene_lay_out(struct check_rng *r, size_t nx, enum radon_curve curve, double jitter);
 
-/* n numbers in [-.5,.5); the caller frees them. */
+/* n numbers in [-.5,.5). This array and those of the functions below are check_free()'s. */
 float *scene_noise(struct check_rng *r, size_t n);
+double *scene_widen(const float *x, size_t n);
 
 /* Samples of a panel, and of what a run gives. */
 size_t scene_panel_size(const struct radon_options *o);
 size_t scene_out_size(const struct radon_options *o);
 
-/* One run in a poisoned array of its own; the caller frees it. NULL: the plan failed. */
+/* One run in a poisoned array of its own. NULL: the plan failed. */
 float *scene_run(const struct radon_options *o, const float *in, struct radon_report *r);
 
-/* |a - b| / |b|, NaN when anything is; |x|^2. */
+/* |a - b| / |b|, NaN when anything is; a.b; |x|^2. */
 double scene_distance(const float *a, const double *b, size_t n);
+double scene_dot(const float *a, const float *b, size_t n);
 double scene_energy(const float *x, size_t n);
+
+/* The distance of *got, what a run makes of a gather, from its definition; NaN: there is no plan. */
+typedef int scene_direct(const struct radon_options *o, const float *gather, double *panel);
+double scene_error(const struct radon_options *o, const float *d, scene_direct *direct, float **got,
+		   struct radon_report *r);
 
 /* The energy of out - wanted, in dB of that of wanted. */
 double scene_decibels(const float *out, const float *wanted, size_t n);
@@ -41,14 +48,12 @@ double scene_dot_test(struct check_rng *r, struct radon_options o);
 /* Sample i of a gather with an event at t0 and q. */
 float scene_wavelet(const struct radon_options *o, size_t i, double t0, double q);
 
-/*
- * Parts of check_radon: least squares and sparse solutions; guards; the noise found;
- * hyperbolic curves; two axes of curves; adaptive subtraction.
- */
+/* Adds three primaries with q = 0, and multiples with q = .1 at their times. */
+void scene_events(const struct radon_options *o, float *d);
+
+/* Parts of check_radon: least squares and sparse solutions; the noise found; two axes of curves; adaptive subtraction. */
 void check_radon_lsq(void);
-void check_radon_guards(void);
 void check_radon_noise(void);
-void check_radon_hyperbola(void);
 void check_radon_plane(void);
 void check_radon_adapt(void);
 

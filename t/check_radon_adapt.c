@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/mem.h"
 #include "radon/adapt.h"
 #include "t/check_radon.h"
 
@@ -14,7 +13,7 @@ adapt(const struct radon_options *o, int threads, const float *d, const float *l
 {
 	const size_t n = o->nx * o->nt;
 	struct radon_adapter *a = radon_adapter(o, threads);
-	float *out = weir_alloc(n, sizeof *out);
+	float *out = check_alloc(n, sizeof *out);
 
 	memcpy(out, left, n * sizeof *out);
 	*ratio = radon_adapt(a, d, out);
@@ -64,8 +63,8 @@ check_definition(void)
 			scene_live[j] = j != 2;
 		o.adapt = kind[i % 6];
 		const size_t n = o.nx * o.nt;
-		float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
-		double *want = weir_alloc(n, sizeof *want);
+		float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
+		double *want = check_alloc(n, sizeof *want);
 		draw(&o, i < 12 ? .7 : 1, i / 6 % 2, i < 12 ? .5 : 3, d, left);
 		float *out = adapt(&o, 2, d, left, &ratio), *again = adapt(&o, 1, d, left, &one);
 		radon_direct_adapt(&o, d, left, want, &want_ratio);
@@ -78,11 +77,7 @@ check_definition(void)
 			   !memcmp(out + 2 * o.nt, left + 2 * o.nt, o.nt * sizeof *out) &&
 			       out[5 * o.nt + 29] == 0,
 			   "case %zu: data in a dead trace or a muted zone", i);
-		weir_free(d);
-		weir_free(left);
-		weir_free(want);
-		weir_free(out);
-		weir_free(again);
+		check_free();
 	}
 	check_end(&many, "radon: adaptive subtraction is its definition's, in any windows");
 }
@@ -138,7 +133,8 @@ check_gain(void)
 		o.mute = (struct radon_mute){.n = 1, .q = {.06}, .taper = .035};
 		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .3);
 		const size_t n = o.nx * o.nt;
-		float *primaries = weir_alloc(n, sizeof *primaries), *d = weir_alloc(n, sizeof *d);
+		float *primaries = check_alloc(n, sizeof *primaries),
+		      *d = check_alloc(n, sizeof *d);
 		draw_scene(&o, strength[i], late[i], primaries, d);
 		float *plain = scene_run(&o, d, &report);
 		o.adapt = (struct radon_adapt_options){0, 1, .016};
@@ -148,10 +144,7 @@ check_gain(void)
 		check_case(
 		    &many, i ? after < before - 3 && isfinite(report.adapt) : after < before + .5,
 		    "scene %d: from %.1f to %.1f dB with L %g", i, before, after, report.adapt);
-		weir_free(primaries);
-		weir_free(d);
-		weir_free(plain);
-		weir_free(out);
+		check_free();
 	}
 	check_end(&many,
 		  "radon: --adapt gains 3 dB where traces differ in strength or by .5 samples");
@@ -176,7 +169,7 @@ check_nearly_dead(void)
 	for (size_t j = 0; j < o.nx; j++)
 		scene_live[j] = true;
 	const size_t n = o.nx * o.nt;
-	float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
+	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 	for (size_t i = 0; i < n; i++) {
 		const float m = sinf((float)(i % o.nt) / 20 + (float)(i / o.nt));
 		d[i] = (1.5F * m + .1F * (float)rng_normal(&rng)) * (i / o.nt == 3 ? 1e-9F : 1);
@@ -192,10 +185,7 @@ check_nearly_dead(void)
 	check(ratio == without && isfinite(ratio) && same && most < .01F,
 	      "radon: a nearly dead trace does not keep the others from being adapted",
 	      "L %g, without it %g; %g is left", ratio, without, (double)most);
-	weir_free(d);
-	weir_free(left);
-	weir_free(out);
-	weir_free(others);
+	check_free();
 }
 
 /* A model without multiples of its own and one that is right are left alone. */
@@ -210,17 +200,14 @@ check_nothing_to_do(void)
 	o.subtract = true;
 	o.adapt = (struct radon_adapt_options){0, 1, .016};
 	const size_t n = o.nx * o.nt;
-	float *d = weir_alloc(n, sizeof *d), *left = weir_alloc(n, sizeof *left);
+	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 	draw(&o, 1, 0, 1, d, left);
 	float *out = adapt(&o, 1, d, left, &ratio), *same = adapt(&o, 1, d, d, &none);
 	check(isinf(ratio) && !memcmp(out, left, n * sizeof *out) && isinf(none) &&
 		  !memcmp(same, d, n * sizeof *d),
 	      "radon: multiples that fit, and none at all, are not adapted", "L %g, %g", ratio,
 	      none);
-	weir_free(d);
-	weir_free(left);
-	weir_free(out);
-	weir_free(same);
+	check_free();
 }
 
 void

@@ -1,32 +1,24 @@
-/* radon: least squares and sparse solutions. */
+/* radon: least squares and sparse solutions, and those of hyperbolic curves. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/mem.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {11};
 
 /* --- least squares ------------------------------------------------------------------------------------------------- */
 
-/* Events: a primary at each of three times with q = 0, and multiples with q = .1. */
+/* The events of the scene alone. */
 static float *
 events(const struct radon_options *o)
 {
-	float *d = weir_calloc(o->nx * o->nt, sizeof *d);
+	float *d = check_alloc(o->nx * o->nt, sizeof *d);
 
-	for (size_t j = 0; j < o->nx; j++)
-		for (int e = 0; e < 6; e++)
-			for (size_t t = 0; t < o->nt; t++) {
-				const double q = e % 2 ? .1 : 0,
-					     t0 = (.2 + .25 * (e / 2)) * (double)o->nt * o->dt;
-				const double x =
-				    M_PI * 25 * ((double)t * o->dt - t0 - q * scene_g[j]);
-				d[j * o->nt + t] += (float)((1 - 2 * x * x) * exp(-x * x));
-			}
+	memset(d, 0, o->nx * o->nt * sizeof *d);
+	scene_events(o, d);
 	return d;
 }
 
@@ -37,7 +29,7 @@ static double
 primaries_error(struct radon_options o)
 {
 	const size_t n = scene_panel_size(&o), k = o.nx * o.nt;
-	double *m = weir_alloc(n, sizeof *m), *multiples = weir_alloc(k, sizeof *multiples),
+	double *m = check_alloc(n, sizeof *m), *multiples = check_alloc(k, sizeof *multiples),
 	       e = NAN;
 	float *d = events(&o), *out;
 
@@ -58,10 +50,6 @@ primaries_error(struct radon_options o)
 			    (double)d[i] - (o.live && !o.live[i / o.nt] ? 0 : multiples[i]);
 		e = scene_distance(out, multiples, k);
 	}
-	weir_free(m);
-	weir_free(multiples);
-	weir_free(d);
-	weir_free(out);
 	return e;
 }
 
@@ -87,6 +75,7 @@ check_lsq(void)
 				    (method == RADON_NUFFT ? 2e-6 : 1e-6) / sqrt(eps[e]);
 				check_case(&many, err <= bound, "method %d eps %g kind %d: %g",
 					   method, eps[e], kind, err);
+				check_free();
 			}
 	check_end(&many,
 		  "radon: primaries are within 1e-6 sqrt(nx / NU nq) of a dense double solution "
@@ -121,9 +110,7 @@ check_energy(void)
 			const double left =
 			    scene_energy(out, o.nx * o.nt) / scene_energy(d, o.nx * o.nt);
 			check_case(&many, left < .9, "mode %d, %zu curves: %g", mode, o.nq, left);
-			weir_free(d);
-			weir_free(noise);
-			weir_free(out);
+			check_free();
 		}
 	check_end(&many,
 		  "radon: removing multiples with the default damping takes energy away, for any "
@@ -132,16 +119,14 @@ check_energy(void)
 
 /* --- sparse, and what must not break ------------------------------------------------------------------------------ */
 
-/* Flat wavelets: what a multiple free gather is. */
+/* A flat wavelet: what a gather without multiples is. */
 static float *
 flat_events(const struct radon_options *o)
 {
-	float *d = weir_calloc(o->nx * o->nt, sizeof *d);
+	float *d = check_alloc(o->nx * o->nt, sizeof *d);
 
-	for (size_t i = 0; i < o->nx * o->nt; i++) {
-		const double x = M_PI * 25 * ((double)(i % o->nt) - 40) * o->dt;
-		d[i] = (float)((1 - 2 * x * x) * exp(-x * x));
-	}
+	for (size_t i = 0; i < o->nx * o->nt; i++)
+		d[i] = scene_wavelet(o, i, 40 * o->dt, 0);
 	return d;
 }
 
@@ -165,13 +150,11 @@ check_sparse(void)
 	check(change < .02 && r.misfit < 1e-3 && r.steps == 35,
 	      "radon: sparse explains flat events and leaves them alone",
 	      "change %g, misfit %g, %zu steps", change, r.misfit, r.steps);
-	weir_free(out);
 	o.mute = (struct radon_mute){0};
 	out = scene_run(&o, d, &r);
 	change = sqrt(scene_energy(out, n) / whole);
 	check(change < .05, "radon: without a mute sparse subtracts nearly all", "%g", change);
-	weir_free(out);
-	weir_free(d);
+	check_free();
 }
 
 /* Noise has energy at every frequency, DC and Nyquist too, and amplitudes on both sides of each sample. */
@@ -193,7 +176,6 @@ check_sparse_definition(void)
 		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 		scene_live[2] = kind != 5;
 		o.live = scene_live;
-		const size_t n = scene_panel_size(&o);
 		float *d = scene_noise(&rng, o.nx * o.nt), *m;
 		for (size_t i = 0; i < o.nx * o.nt; i++)
 			d[i] = kind == 1 ? 1 : kind == 2 ? (i % o.nt % 2 ? 1.F : -1.F) : d[i];
@@ -202,14 +184,9 @@ check_sparse_definition(void)
 			       (kind == 6 ? j - 3 : j) * sizeof *d);
 		if (!scene_live[2])
 			memset(d + 2 * o.nt, 0, o.nt * sizeof *d);
-		double *want = weir_alloc(n, sizeof *want), e = NAN;
-		m = scene_run(&o, d, NULL);
-		if (m && !radon_direct_sparse(&o, d, want))
-			e = scene_distance(m, want, n);
+		const double e = scene_error(&o, d, radon_direct_sparse, &m, NULL);
 		check_case(&many, e <= 1e-4, "kind %d: %g", kind, e);
-		weir_free(d);
-		weir_free(m);
-		weir_free(want);
+		check_free();
 	}
 	check_end(&many, "radon: sparse panels are those of the definition to 1e-4");
 }
@@ -235,8 +212,7 @@ check_singular(void)
 		  isfinite(scene_energy(m, scene_panel_size(&o))),
 	      "radon: undamped, with more curves than traces, the data are fitted",
 	      "misfit %g, %zu fallbacks", r.misfit, r.fallbacks);
-	weir_free(d);
-	weir_free(m);
+	check_free();
 }
 
 /* A mute along q alone and the same one given twice in time are one. */
@@ -260,9 +236,125 @@ check_mute_paths(void)
 		up += pow((double)a[i] - (double)b[i], 2);
 	up = sqrt(up / scene_energy(d, o.nx * o.nt));
 	check(up < 1e-6, "radon: a mute per curve equals the same mute per time", "%g", up);
-	weir_free(d);
-	weir_free(a);
-	weir_free(b);
+	check_free();
+}
+
+/* --- hyperbolic curves --------------------------------------------------------------------------------------------- */
+
+/* A small problem; kinds 1 to 3 begin before the shot, after it, and between its samples. */
+static struct radon_options
+hyperbolic(int kind)
+{
+	static const double first[] = {0, -.03, .08, .0815};
+	struct radon_options o = scene_small;
+
+	o.hyperbolic = true;
+	o.method = RADON_TIME;
+	o.nt = 40 + (size_t)kind;
+	o.nx = 7;
+	o.nq = 9;
+	o.t0 = first[kind];
+	o.q0 = kind == 1 ? 0 : .001;
+	o.dq = .003;
+	scene_lay_out(&rng, o.nx, RADON_HYPERBOLIC, .5);
+	scene_g[0] = 0;
+	return o;
+}
+
+/* Both operators are the definition's, and each is the transpose of the other. */
+static void
+check_hyperbolic_operators(void)
+{
+	struct check_many many = {0};
+
+	for (int kind = 0; kind < 4; kind++) {
+		struct radon_options o = hyperbolic(kind);
+		const size_t n = o.nx * o.nt, k = scene_panel_size(&o);
+		float *d = scene_noise(&rng, n), *m = scene_noise(&rng, k);
+		double *panel = check_alloc(k, sizeof *panel),
+		       *gather = check_alloc(n, sizeof *gather);
+		const double c = scene_dot_test(&rng, o);
+		radon_direct_hyperbola_adjoint(&o, scene_widen(d, n), panel);
+		radon_direct_hyperbola_model(&o, scene_widen(m, k), gather);
+		const double a = scene_distance(scene_run(&o, d, NULL), panel, k);
+		o.mode = RADON_MODEL;
+		const double b = scene_distance(scene_run(&o, m, NULL), gather, n);
+		check_case(&many, a <= 1e-6 && b <= 1e-6 && c <= 1e-6, "kind %d: %g %g %g", kind, a,
+			   b, c);
+		check_free();
+	}
+	check_end(&many,
+		  "radon: hyperbolic sums are the definition's, and modelling is their transpose");
+}
+
+/* lsq and sparse, with a dead trace and muted beginnings, on one thread and on three. */
+static void
+check_hyperbolic_inverses(void)
+{
+	struct check_many many = {0};
+
+	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
+		for (int kind = 0; kind < 4; kind++) {
+			struct radon_options o = hyperbolic(kind);
+			o.mode = (enum radon_mode)mode;
+			o.inner = 4;
+			o.raise_nu = mode == RADON_SPARSE && kind % 2;
+			o.live = scene_live;
+			scene_live[3] = false;
+			const size_t k = scene_panel_size(&o);
+			float *d = scene_noise(&rng, o.nx * o.nt);
+			memset(d + 3 * o.nt, 0, o.nt * sizeof *d);
+			memset(d + 5 * o.nt, 0, 9 * sizeof *d);
+			memset(d + 7 * o.nt - 4, 0, 4 * sizeof *d);
+			struct radon_report r;
+			float *m;
+			const double e = scene_error(&o, d, radon_direct_hyperbola_inverse, &m, &r);
+			o.threads = 3;
+			float *again = scene_run(&o, d, NULL);
+			check_case(&many, e <= 2e-5 && !memcmp(m, again, k * sizeof *m),
+				   "mode %d kind %d: %g", mode, kind, e);
+			check_case(
+			    &many,
+			    r.misfit > 0 && r.misfit < 1 && r.steps == (mode == RADON_LSQ ? 4 : 7),
+			    "mode %d kind %d: misfit %g, %zu steps", mode, kind, r.misfit, r.steps);
+			check_free();
+		}
+	check_end(&many,
+		  "radon: hyperbolic inverses are the definition's, on any number of threads");
+}
+
+/* A multiple along a slow hyperbola is removed, and a primary along a fast one stays. */
+static void
+check_hyperbolic_subtract(void)
+{
+	struct check_many many = {0};
+
+	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++) {
+		struct radon_options o = scene_small;
+		o.hyperbolic = o.subtract = true;
+		o.method = RADON_TIME;
+		o.mode = (enum radon_mode)mode;
+		o.nu = mode == RADON_LSQ ? .05 : .003;
+		o.nt = 250;
+		o.nq = 41;
+		o.q0 = 0;
+		o.dq = .02;
+		o.mute = (struct radon_mute){.n = 1, .q = {.3}, .taper = .08};
+		scene_lay_out(&rng, o.nx, RADON_HYPERBOLIC, .3);
+		const size_t n = o.nx * o.nt;
+		float *d = check_alloc(n, sizeof *d), *out;
+		double *primary = check_alloc(n, sizeof *primary);
+		for (size_t i = 0; i < n; i++) {
+			const double g = scene_g[i / o.nt];
+			primary[i] = (double)scene_wavelet(&o, i, sqrt(.16 + .1 * g), 0);
+			d[i] = (float)primary[i] + scene_wavelet(&o, i, sqrt(.09 + .6 * g), 0);
+		}
+		out = scene_run(&o, d, NULL);
+		const double e = 20 * log10(scene_distance(out, primary, n));
+		check_case(&many, e < (mode == RADON_LSQ ? -11 : -16), "mode %d: %.1f dB", mode, e);
+		check_free();
+	}
+	check_end(&many, "radon: a slow hyperbola is subtracted, and a fast one stays");
 }
 
 void
@@ -274,4 +366,7 @@ check_radon_lsq(void)
 	check_sparse_definition();
 	check_singular();
 	check_mute_paths();
+	check_hyperbolic_operators();
+	check_hyperbolic_inverses();
+	check_hyperbolic_subtract();
 }

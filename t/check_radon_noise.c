@@ -2,23 +2,19 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/mem.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {17};
 
-/* Three primaries with q = 0 and three multiples with q = .1, with noise of the given amplitude. */
+/* The events of the scene, with noise of the given amplitude. */
 static float *
 noisy(const struct radon_options *o, float level)
 {
 	float *d = scene_noise(&rng, o->nx * o->nt);
 
-	for (size_t i = 0; i < o->nx * o->nt; i++) {
+	for (size_t i = 0; i < o->nx * o->nt; i++)
 		d[i] *= level;
-		for (int e = 0; e < 6; e++)
-			d[i] += scene_wavelet(o, i, (.2 + .25 * (e / 2)) * (double)o->nt * o->dt,
-					      e % 2 ? .1 : 0);
-	}
+	scene_events(o, d);
 	return d;
 }
 
@@ -49,7 +45,7 @@ check_definition(void)
 				   (double)level[i], dead, got, want);
 			last = got;
 			first = i ? first : got;
-			weir_free(d);
+			check_free();
 		}
 	check_case(&many, first <= .003 && last >= .1, "from %g to %g", first, last);
 	check_end(&many, "radon: the evidence of NU is the definition's, and follows the noise");
@@ -81,7 +77,7 @@ check_band(void)
 		    ok && !radon_noise(&o, d, &got) && !radon_direct_noise(&o, d, &want);
 		check_case(&many, both && got == plain && got == want,
 			   "gather %zu: %g, not %g; the definition %g", i, got, plain, want);
-		weir_free(d);
+		check_free();
 	}
 	check_end(&many, "radon: energy outside the band does not change the evidence of NU");
 }
@@ -108,7 +104,7 @@ check_reuse(void)
 			d[k] = sinf((float)(k % o.nt) / 30);
 		const bool ok = !radon_evidence_run(e, d, &got) && !radon_noise(&o, d, &want);
 		check_case(&many, ok && got == want, "gather %d: %g, not %g", i, got, want);
-		weir_free(d);
+		check_free();
 	}
 	radon_evidence_free(e);
 	check_end(&many, "radon: gathers that share the evidence of NU find theirs");
@@ -139,7 +135,7 @@ draw(const struct radon_options *o, bool hyperbola, double noise, bool band, flo
      float *gather)
 {
 	const size_t n = o->nx * o->nt;
-	double energy, sum = 0;
+	double energy;
 
 	memset(wanted, 0, n * sizeof *wanted);
 	memset(gather, 0, n * sizeof *gather);
@@ -158,20 +154,18 @@ draw(const struct radon_options *o, bool hyperbola, double noise, bool band, flo
 	for (size_t i = 0; i < n; i++)
 		gather[i] += wanted[i];
 	energy = scene_energy(gather, n);
-	float *x = weir_calloc(n, sizeof *x);
+	float *x = check_alloc(n, sizeof *x);
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)rng_normal(&rng);
 	for (size_t i = n; band && i-- > 0;)
 		for (size_t k = 1; k <= 6 && k <= i % o->nt; k++)
 			x[i] += x[i - k] * (k < 4 ? 1.F : -1.F);
-	for (size_t i = 0; i < n; i++)
-		sum += (double)x[i] * (double)x[i];
+	const double sum = scene_energy(x, n);
 	for (size_t i = 0; i < n; i++) {
 		const float v = x[i] * (float)(noise * sqrt(energy / sum));
 		wanted[i] += v;
 		gather[i] += v;
 	}
-	weir_free(x);
 }
 
 /* How much worse the primaries are than by the best NU, in dB: by the NU found, and by the default. */
@@ -191,7 +185,6 @@ regret(struct radon_options o, const float *wanted, const float *gather, double 
 		if (o.nu == nu)
 			by_found = db;
 		*fixed = db - best;
-		weir_free(out);
 	}
 	*found = by_found - best;
 }
@@ -214,15 +207,14 @@ check_regret(void)
 		o.dq = .7 / (double)(o.nq - 1);
 		scene_lay_out(&rng, 40, RADON_PARABOLIC, .3);
 		o.nx = 40;
-		float *wanted = weir_alloc(o.nx * o.nt, sizeof *wanted),
-		      *gather = weir_alloc(o.nx * o.nt, sizeof *gather);
+		float *wanted = check_alloc(o.nx * o.nt, sizeof *wanted),
+		      *gather = check_alloc(o.nx * o.nt, sizeof *gather);
 		draw(&o, i & 4, noise[i & 3], (i ^ i >> 2) & 1, wanted, gather);
 		regret(o, wanted, gather, &found, &fixed);
 		sum += found;
 		sum_fixed += fixed;
 		worst = fmax(worst, found);
-		weir_free(wanted);
-		weir_free(gather);
+		check_free();
 	}
 	check(sum / 16 <= .15 && sum <= sum_fixed / 2,
 	      "radon: the noise found costs at most .15 dB of primaries, the mean of 16 scenes",

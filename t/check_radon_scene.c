@@ -1,6 +1,5 @@
 #include <math.h>
 
-#include "common/base/mem.h"
 #include "t/check_radon.h"
 
 double scene_g[SCENE_TRACES];
@@ -31,7 +30,7 @@ scene_lay_out(struct check_rng *r, size_t nx, enum radon_curve curve, double jit
 float *
 scene_noise(struct check_rng *r, size_t n)
 {
-	float *x = weir_alloc(n, sizeof *x);
+	float *x = check_alloc(n, sizeof *x);
 
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)(rng_unit(r) - .5);
@@ -63,7 +62,7 @@ scene_run(const struct radon_options *o, const float *in, struct radon_report *r
 	if (radon_plan(&p, o))
 		return NULL;
 	w = radon_work(p, o->threads);
-	out = weir_alloc(scene_out_size(o), sizeof *out);
+	out = check_alloc(scene_out_size(o), sizeof *out);
 	check_poison(out, scene_out_size(o) * sizeof *out);
 	radon_run(p, w, in, out, r);
 	radon_work_free(w);
@@ -84,13 +83,19 @@ scene_distance(const float *a, const double *b, size_t n)
 }
 
 double
-scene_energy(const float *x, size_t n)
+scene_dot(const float *a, const float *b, size_t n)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (double)x[i] * (double)x[i];
+		sum += (double)a[i] * (double)b[i];
 	return sum;
+}
+
+double
+scene_energy(const float *x, size_t n)
+{
+	return scene_dot(x, x, n);
 }
 
 double
@@ -111,39 +116,54 @@ scene_wavelet(const struct radon_options *o, size_t i, double t0, double q)
 	return (float)((1 - 2 * x * x) * exp(-x * x));
 }
 
+void
+scene_events(const struct radon_options *o, float *d)
+{
+	for (size_t i = 0; i < o->nx * o->nt; i++)
+		for (int e = 0; e < 6; e++)
+			d[i] += scene_wavelet(o, i, (.2 + .25 * (e / 2)) * (double)o->nt * o->dt,
+					      e % 2 ? .1 : 0);
+}
+
+double *
+scene_widen(const float *x, size_t n)
+{
+	double *y = check_alloc(n, sizeof *y);
+
+	for (size_t i = 0; i < n; i++)
+		y[i] = (double)x[i];
+	return y;
+}
+
+double
+scene_error(const struct radon_options *o, const float *d, scene_direct *direct, float **got,
+	    struct radon_report *r)
+{
+	double *want = check_alloc(scene_panel_size(o), sizeof *want);
+
+	*got = scene_run(o, d, r);
+	return *got && !direct(o, d, want) ? scene_distance(*got, want, scene_panel_size(o)) : NAN;
+}
+
 double
 scene_adjoint_error(struct check_rng *r, const struct radon_options *o)
 {
-	float *d = scene_noise(r, o->nx * o->nt), *m = scene_run(o, d, NULL);
-	double *want = weir_alloc(scene_panel_size(o), sizeof *want), e = NAN;
+	float *m;
 
-	if (m && !radon_direct_adjoint(o, d, want))
-		e = scene_distance(m, want, scene_panel_size(o));
-	weir_free(d);
-	weir_free(m);
-	weir_free(want);
-	return e;
+	return scene_error(o, scene_noise(r, o->nx * o->nt), radon_direct_adjoint, &m, NULL);
 }
 
 double
 scene_model_error(struct check_rng *r, struct radon_options o)
 {
-	const size_t n = scene_panel_size(&o);
+	const size_t n = scene_panel_size(&o), k = o.nx * o.nt;
 	float *m = scene_noise(r, n), *d;
-	double *wide = weir_alloc(n, sizeof *wide), *want = weir_alloc(o.nx * o.nt, sizeof *want);
-	double e = NAN;
+	double *want = check_alloc(k, sizeof *want);
 
 	o.mode = RADON_MODEL;
-	for (size_t i = 0; i < n; i++)
-		wide[i] = (double)m[i];
 	d = scene_run(&o, m, NULL);
-	if (d && !radon_direct_model(&o, wide, want))
-		e = scene_distance(d, want, o.nx * o.nt);
-	weir_free(d);
-	weir_free(m);
-	weir_free(wide);
-	weir_free(want);
-	return e;
+	return d && !radon_direct_model(&o, scene_widen(m, n), want) ? scene_distance(d, want, k)
+								     : NAN;
 }
 
 double
@@ -151,21 +171,10 @@ scene_dot_test(struct check_rng *r, struct radon_options o)
 {
 	const size_t n = scene_panel_size(&o), k = o.nx * o.nt;
 	float *f = scene_noise(r, k), *m = scene_noise(r, n), *rf, *am;
-	double a = 0, b = 0, nf = 0, nm = 0;
 
 	rf = scene_run(&o, f, NULL);
 	o.mode = RADON_MODEL;
 	am = scene_run(&o, m, NULL);
-	for (size_t i = 0; i < n; i++) {
-		a += (double)rf[i] * (double)m[i];
-		nf += (double)rf[i] * (double)rf[i];
-		nm += (double)m[i] * (double)m[i];
-	}
-	for (size_t i = 0; i < k; i++)
-		b += (double)f[i] * (double)am[i];
-	weir_free(f);
-	weir_free(m);
-	weir_free(rf);
-	weir_free(am);
-	return fabs(a - b) / sqrt(nf * nm);
+	return fabs(scene_dot(rf, m, n) - scene_dot(f, am, k)) /
+	       sqrt(scene_energy(rf, n) * scene_energy(m, n));
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/check_usfft.h"
 
 extern void check_usfft(void);
@@ -14,13 +13,12 @@ static void
 check_both(struct check_many *many, struct problem *q, enum kind kind)
 {
 	for (int type = 1; type <= 2; type++) {
-		void *out = weir_xalloc(2 * (type == 1 ? q->modes : q->pt.m), sizeof(double));
+		void *out = check_alloc(2 * (type == 1 ? q->modes : q->pt.m), sizeof(double));
 		const int sign = type == 1 ? -1 : 1;
 		problem_run(q, type, sign, out);
 		const double e = problem_error(q, type, sign, out);
 		check_case(many, e <= q->o.tol, "%s type %d, registers of %d: error %.2e",
 			   problem_name(q, kind), type, q->o.registers, e);
-		weir_free(out);
 	}
 }
 
@@ -32,7 +30,7 @@ check_error(struct check_many *many, const struct usfft_options *o, size_t m, en
 
 	problem_make(&q, o, m, kind, r);
 	check_both(many, &q, kind);
-	problem_free(&q);
+	check_free();
 }
 
 static const size_t small[3][3] = {{1000}, {48, 35}, {18, 10, 13}};
@@ -50,7 +48,7 @@ check_tolerances(bool single, struct check_rng *r)
 			problem_make(&q, &o, 400, kind, r);
 			for (q.o.tol = 1e-2; q.o.tol > (single ? 5e-7 : 5e-15); q.o.tol /= 10)
 				check_both(&many, &q, kind);
-			problem_free(&q);
+			check_free();
 		}
 	check_end(&many, single ? "float: errors stay below tolerances 1e-2 to 1e-6"
 				: "double: errors stay below tolerances 1e-2 to 1e-14");
@@ -74,7 +72,7 @@ check_registers(struct check_rng *r)
 				q.o.registers = bytes[b];
 				check_both(&many, &q, UNIFORM);
 			}
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "every kind of register keeps the tolerance");
 }
@@ -117,16 +115,14 @@ check_adjoint(struct check_rng *r)
 		struct usfft_options o = {.dim = dim, .tol = 1e-9, .n = {21, 16, 9}, .threads = 2};
 		struct problem q;
 		problem_make(&q, &o, 500, UNIFORM, r);
-		double *f = weir_xalloc(2 * q.modes, sizeof *f), *c = weir_xalloc(1000, sizeof *c);
+		double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(1000, sizeof *c);
 		problem_run(&q, 1, 1, f);
 		problem_run(&q, 2, -1, c);
 		const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
 		const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
 		check_case(&many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a,
 			   b);
-		weir_free(f);
-		weir_free(c);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "type 2 is the adjoint of type 1");
 }
@@ -142,7 +138,7 @@ check_linear(struct check_rng *r)
 	problem_make(&q, &o, 700, CLUSTERED, r);
 	double *c = q.c, *out[3];
 	for (int i = 0; i < 3; i++) {
-		out[i] = weir_xalloc(2 * q.modes, sizeof *out[i]);
+		out[i] = check_alloc(2 * q.modes, sizeof *out[i]);
 		for (size_t j = 0; j < 1400; j++)
 			c[j] = i == 0	? q.cd[j]
 			       : i == 1 ? q.cd[1399 - j]
@@ -153,9 +149,7 @@ check_linear(struct check_rng *r)
 		worst = fmax(worst, fabs(out[2][k] - 2 * out[0][k] - out[1][k]));
 	check(worst <= 1e-12 * sqrt(dot(out[2], out[2], 2 * q.modes)), "type 1 is linear",
 	      "difference %g", worst);
-	for (int i = 0; i < 3; i++)
-		weir_free(out[i]);
-	problem_free(&q);
+	check_free();
 }
 
 /* Tiles heavier than a piece included. */
@@ -172,7 +166,7 @@ check_threads(struct check_rng *r)
 			const enum kind kind = dim == 2 ? CLUSTERED : UNIFORM;
 			problem_make(&q, &o, 50000, kind, r);
 			const size_t bytes = 16 * (type == 1 ? q.modes : q.pt.m);
-			char *one = weir_xalloc(bytes, 1), *more = weir_xalloc(bytes, 1);
+			char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
 			q.o.threads = 1;
 			problem_run(&q, type, -1, one);
 			for (q.o.threads = 2; q.o.threads <= 7; q.o.threads += 5) {
@@ -181,9 +175,7 @@ check_threads(struct check_rng *r)
 					   "%s type %d: %d threads", problem_name(&q, kind), type,
 					   q.o.threads);
 			}
-			weir_free(one);
-			weir_free(more);
-			problem_free(&q);
+			check_free();
 		}
 	check_end(&many, "the same bytes for any number of threads");
 }
@@ -216,7 +208,7 @@ check_again(struct check_rng *r)
 	size_t bad;
 
 	problem_make(&q, &o, 900, UNIFORM, r);
-	double *a = weir_xalloc(2 * q.modes, sizeof *a), *b = weir_xalloc(2 * q.modes, sizeof *b);
+	double *a = check_alloc(2 * q.modes, sizeof *a), *b = check_alloc(2 * q.modes, sizeof *b);
 	problem_run(&q, 1, -1, a);
 	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
 		die("no plan");
@@ -227,9 +219,7 @@ check_again(struct check_rng *r)
 	check(!memcmp(a, b, 2 * q.modes * sizeof *a), "points sorted once serve many values",
 	      "differ");
 	usfft_free(p);
-	weir_free(a);
-	weir_free(b);
-	problem_free(&q);
+	check_free();
 }
 
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
@@ -247,7 +237,7 @@ check_one_tile(bool single, struct check_rng *r)
 	size_t bad;
 
 	problem_make(&q, &o, 20000, FAR, r);
-	double *f = weir_xalloc(2 * q.modes, sizeof *f), *c = weir_xalloc(q.pt.m, 2 * sizeof *c);
+	double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(q.pt.m, 2 * sizeof *c);
 	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
 		die("no plan");
 	usfft_type2(p, 1, q.f, c);
@@ -257,9 +247,7 @@ check_one_tile(bool single, struct check_rng *r)
 		     : "a plan for type 2 serves type 1, too",
 	      "%g %g", problem_error(&q, 2, 1, c), problem_error(&q, 1, 1, f));
 	usfft_free(p);
-	weir_free(f);
-	weir_free(c);
-	problem_free(&q);
+	check_free();
 }
 
 /* The Gaussian window of the paper keeps its tolerances. */

@@ -4,6 +4,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/real.h"
 #include "t/check_usfft.h"
 #include "usfft/loops/loops.h"
 
@@ -16,12 +17,6 @@ struct batch_case {
 	void *data, *work;
 	double *before; /* data, as doubles */
 };
-
-static double
-get(const void *v, size_t i, bool single)
-{
-	return single ? (double)((const float *)v)[i] : ((const double *)v)[i];
-}
 
 static void
 make_case(struct batch_case *c, size_t n, bool single, bool rows, struct check_rng *r)
@@ -37,26 +32,14 @@ make_case(struct batch_case *c, size_t n, bool single, bool rows, struct check_r
 	c->across = rows ? c->ld : 1;
 	c->in = (struct batch_gap){n / 3 / width * width, n / 2 / width * width};
 	c->out = (struct batch_gap){n / 4 / width * width, n};
-	c->data = weir_xalloc(2 * c->cells, real);
-	c->work = weir_xalloc(batch_work(n), 1);
-	c->before = weir_xalloc(2 * c->cells, sizeof *c->before);
+	c->data = check_alloc(2 * c->cells, real);
+	c->work = check_alloc(batch_work(n), 1);
+	c->before = check_alloc(2 * c->cells, sizeof *c->before);
 	for (size_t i = 0; i < 2 * c->cells; i++) {
 		c->before[i] = rng_normal(r);
-		if (single)
-			((float *)c->data)[i] = (float)c->before[i];
-		else
-			((double *)c->data)[i] = c->before[i];
-		c->before[i] = get(c->data, i, single);
+		real_set(c->data, i, c->before[i], single);
+		c->before[i] = real_at(c->data, i, single);
 	}
-}
-
-static void
-free_case(struct batch_case *c)
-{
-	batch_free(&c->f);
-	weir_free(c->data);
-	weir_free(c->work);
-	weir_free(c->before);
 }
 
 static void
@@ -80,7 +63,7 @@ static double
 worst(const struct batch_case *c)
 {
 	const size_t n = c->f.n;
-	double *root = weir_xalloc(n, 2 * sizeof *root), worst = 0;
+	double *root = check_alloc(n, 2 * sizeof *root), worst = 0;
 
 	for (size_t q = 0; q < n; q++) {
 		root[2 * q] = cos(2 * M_PI * (double)q / (double)n);
@@ -94,11 +77,10 @@ worst(const struct batch_case *c)
 			if (kept)
 				sum(c, root, v, k, want);
 			for (size_t i = 0; i < 2; i++)
-				worst =
-				    fmax(worst, fabs(get(c->data, at + i, c->single) - want[i]) /
-						    (kept ? sqrt((double)n) : 0x1p-60));
+				worst = fmax(worst,
+					     fabs(real_at(c->data, at + i, c->single) - want[i]) /
+						 (kept ? sqrt((double)n) : 0x1p-60));
 		}
-	weir_free(root);
 	return worst;
 }
 
@@ -126,7 +108,8 @@ check_batches(struct check_rng *r)
 				   "n %zu, %s, %s, registers of %d: error %.2e", sizes[i],
 				   single ? "float" : "double", rows ? "rows" : "columns", b,
 				   error);
-			free_case(&c);
+			batch_free(&c.f);
+			check_free();
 		}
 	check_end(&many, "batches of FFTs are the sums, and keep to their gaps");
 }
@@ -147,8 +130,8 @@ check_pieces(struct check_rng *r)
 		struct problem q;
 		struct usfft_plan *p;
 		problem_make(&q, &o, m, UNIFORM, r);
-		char *whole = weir_xalloc(q.modes, 2 * real),
-		     *parts = weir_xalloc(q.modes, 2 * real);
+		char *whole = check_alloc(q.modes, 2 * real),
+		     *parts = check_alloc(q.modes, 2 * real);
 		size_t bad, n;
 		problem_run(&q, 1, -1, whole);
 		if (usfft_plan(&p, &q.o) || usfft_expect(p, m, true))
@@ -167,9 +150,7 @@ check_pieces(struct check_rng *r)
 		check_case(&many, !memcmp(whole, parts, q.modes * 2 * real), "%s",
 			   problem_name(&q, UNIFORM));
 		usfft_free(p);
-		weir_free(whole);
-		weir_free(parts);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "points in pieces are sorted as points at once");
 }
@@ -197,10 +178,7 @@ run_many(struct check_many *many, struct problem *q, int type, struct check_rng 
 		to[i] = out + i * bytes;
 	}
 	for (size_t i = 0; i < 2 * MANY * nin; i++)
-		if (q->o.single)
-			((float *)in)[i] = (float)rng_normal(r);
-		else
-			((double *)in)[i] = rng_normal(r);
+		real_set(in, i, rng_normal(r), q->o.single);
 	memcpy(in + (MANY - 1) * nin * 2 * real, type == 1 ? q->c : q->f, nin * 2 * real);
 	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, NULL, 0, &bad))
 		die("no plan");
@@ -242,7 +220,7 @@ check_vectors(struct check_rng *r)
 		for (q.o.tol = 1e-2; q.o.tol > (o.single ? 5e-6 : 5e-14); q.o.tol /= 30)
 			for (int type = 1; type <= 2; type++)
 				run_many(&many, &q, type, r);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "many vectors keep the tolerance, and are the same bytes as two alone");
 }

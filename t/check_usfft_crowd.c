@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 
@@ -28,8 +27,8 @@ make_crowd(struct crowd *q, int dim, size_t each, bool near, int threads, struct
 	    .o = {.dim = dim, .tol = 1e-6, .single = true, .n = {7, 7, 7}, .threads = threads},
 	    .pt = {.m = m, .stride = d, .single = true}};
 	q->modes = dim == 1 ? 7 : dim == 2 ? 49 : MODES;
-	q->x = weir_xalloc(m * d, sizeof *q->x);
-	q->c = weir_xalloc(2 * m, sizeof *q->c);
+	q->x = check_alloc(m * d, sizeof *q->x);
+	q->c = check_alloc(2 * m, sizeof *q->c);
 	for (size_t i = 0; i < PLACES * d; i++)
 		q->x[i] = (float)(near ? .3 + .01 * rng_unit(r) : rng_unit(r) - .5);
 	for (size_t i = PLACES * d; i < m * d; i++)
@@ -104,8 +103,7 @@ check_usfft_crowd(void)
 		snprintf(name, sizeof name, "%d-D, %zu points at each of %d places", dim, n,
 			 PLACES);
 		run_crowd(&many, &q, name);
-		weir_free(q.x);
-		weir_free(q.c);
+		check_free();
 	}
 	check_end(&many, "many equal float values at one place keep the least tolerance");
 }

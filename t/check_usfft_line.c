@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/check.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
@@ -23,10 +22,10 @@ static void
 make_lines(struct lines *t, size_t m, size_t n, size_t k, struct check_rng *r)
 {
 	*t = (struct lines){.m = m, .n = n, .k = k};
-	t->a = weir_xalloc(m, sizeof *t->a);
-	t->c = weir_xalloc(m, sizeof *t->c);
-	t->d = weir_xalloc(2 * m * L, sizeof *t->d);
-	t->f = weir_xalloc(2 * n * L, sizeof *t->f);
+	t->a = check_alloc(m, sizeof *t->a);
+	t->c = check_alloc(m, sizeof *t->c);
+	t->d = check_alloc(2 * m * L, sizeof *t->d);
+	t->f = check_alloc(2 * n * L, sizeof *t->f);
 	for (size_t j = 0; j < m; j++) {
 		double x = (double)j / (double)m;
 		t->a[j] = -0.3 * x * x;
@@ -44,12 +43,9 @@ make_lines(struct lines *t, size_t m, size_t n, size_t k, struct check_rng *r)
 static void
 free_lines(struct lines *t)
 {
-	weir_free(t->a);
-	weir_free(t->c);
-	weir_free(t->d);
-	weir_free(t->f);
 	usfft_line_free(&t->plan);
 	usfft_line_work_free(&t->work);
+	check_free();
 }
 
 /*
@@ -62,7 +58,7 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 {
 	const size_t outs = type == 1 ? t->n : t->m, ins = type == 1 ? t->m : t->n;
 	const float *in = type == 1 ? t->d : t->f;
-	double *phase = weir_xalloc(ins, sizeof *phase), *c = weir_xalloc(2 * ins, sizeof *c);
+	double *phase = check_alloc(ins, sizeof *phase), *c = check_alloc(2 * ins, sizeof *c);
 	struct usfft_points pt = {.m = ins, .stride = 1, .x = {phase}};
 	double diff = 0, norm = 0, input = 0, k = (double)(t->k + l), want[2];
 
@@ -82,8 +78,6 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 			norm += want[q] * want[q];
 		}
 	}
-	weir_free(phase);
-	weir_free(c);
 	return sqrt(diff / fmax(norm, input * (double)outs));
 }
 
@@ -92,7 +86,7 @@ check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
 	    const struct line_ops *ops, struct check_rng *r)
 {
 	struct lines t;
-	float *out = weir_xalloc(2 * L * (m > n ? m : n), sizeof *out);
+	float *out = check_alloc(2 * L * (m > n ? m : n), sizeof *out);
 
 	make_lines(&t, m, n, k, r);
 	t.plan.ops = ops;
@@ -108,7 +102,6 @@ check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
 				   k + l, type, e);
 		}
 	}
-	weir_free(out);
 	free_lines(&t);
 }
 
@@ -120,7 +113,7 @@ check_line_adjoint(struct check_rng *r)
 	double lhs = 0, rhs = 0, size = 0;
 
 	make_lines(&t, 37, 50, 200, r);
-	float *f = weir_xalloc(2 * t.n * L, sizeof *f), *d = weir_xalloc(2 * t.m * L, sizeof *d);
+	float *f = check_alloc(2 * t.n * L, sizeof *f), *d = check_alloc(2 * t.m * L, sizeof *d);
 	usfft_line_type1(&t.plan, &t.work, 1, t.k, t.d, L, f, L);
 	usfft_line_type2(&t.plan, &t.work, -1, t.k, t.f, L, d, L);
 	for (size_t i = 0; i < 2 * t.n * L; i++) {
@@ -131,8 +124,6 @@ check_line_adjoint(struct check_rng *r)
 		rhs += (double)d[i] * t.d[i];
 	check(fabs(lhs - rhs) <= 1e-6 * size, "line type 2 is the adjoint of line type 1",
 	      "%.9g against %.9g", lhs, rhs);
-	weir_free(f);
-	weir_free(d);
 	free_lines(&t);
 }
 

@@ -4,55 +4,61 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 #include "usfft/inverse.h"
 
 /* Coordinates of spread `wide` around `mid`. */
-static double *
+static void
 cloud(size_t m, int dim, double wide, double mid, struct usfft_points *pt, struct check_rng *r)
 {
-	double *x = weir_xalloc(m * (size_t)dim, sizeof *x);
+	double *x = check_alloc(m * (size_t)dim, sizeof *x);
 
 	*pt = (struct usfft_points){.m = m, .stride = (size_t)dim};
 	for (size_t i = 0; i < m * (size_t)dim; i++)
 		x[i] = mid + wide * (rng_unit(r) - 0.5);
 	for (int a = 0; a < dim; a++)
 		pt->x[a] = x + a;
-	return x;
+}
+
+/* The error of type 3, relative to the norm of the exact sums or to `least` where that is larger. */
+static double
+type3_error(const struct usfft_options *o, const struct usfft_points *pt, const double *c,
+	    const struct usfft_points *to, int sign, double least)
+{
+	double *out = check_alloc(to->m, 2 * sizeof *out),
+	       *want = check_alloc(to->m, 2 * sizeof *want);
+	size_t bad;
+
+	check_poison(out, to->m * 2 * sizeof *out);
+	if (usfft_type3(o, pt, c, to, sign, out, &bad))
+		die("no type 3");
+	for (size_t i = 0; i < to->m; i++) {
+		double t[3] = {0};
+		for (int a = 0; a < o->dim; a++)
+			t[a] = ((const double *)to->x[a])[i * to->stride];
+		usfft_direct_sum(o->dim, pt, c, sign, t, want + 2 * i);
+	}
+	return problem_distance(out, want, 2 * to->m, least);
 }
 
 /* Error of type 3 between clouds of given sizes and centres. */
 static double
-type3_error(int dim, double tol, double wide, double mid, double swide, double smid, int sign,
-	    struct check_rng *r)
+clouds_error(int dim, double tol, double wide, double mid, double swide, double smid, int sign,
+	     struct check_rng *r)
 {
 	const size_t m = 300, l = 270; /* more than a block of phases */
-	struct usfft_options o = {.dim = dim, .tol = tol, .threads = 2};
+	const struct usfft_options o = {.dim = dim, .tol = tol, .threads = 2};
 	struct usfft_points pt, to;
-	double *x = cloud(m, dim, wide, mid, &pt, r), *s = cloud(l, dim, swide, smid, &to, r);
-	double c[2 * 300], out[2 * 270], diff = 0, norm = 0;
-	size_t bad;
+	double c[2 * 300];
 
+	cloud(m, dim, wide, mid, &pt, r);
+	cloud(l, dim, swide, smid, &to, r);
 	for (size_t j = 0; j < 2 * m; j++)
 		c[j] = rng_normal(r);
-	check_poison(out, sizeof out);
-	if (usfft_type3(&o, &pt, c, &to, sign, out, &bad))
-		die("no type 3");
-	for (size_t i = 0; i < l; i++) {
-		double want[2], t[3] = {0};
-		for (int a = 0; a < dim; a++)
-			t[a] = ((const double *)to.x[a])[i * to.stride];
-		usfft_direct_sum(dim, &pt, c, sign, t, want);
-		for (size_t k = 0; k < 2; k++) {
-			diff += (out[2 * i + k] - want[k]) * (out[2 * i + k] - want[k]);
-			norm += want[k] * want[k];
-		}
-	}
-	weir_free(x);
-	weir_free(s);
-	return sqrt(diff / norm);
+	const double e = type3_error(&o, &pt, c, &to, sign, 0);
+	check_free();
+	return e;
 }
 
 static void
@@ -69,16 +75,16 @@ check_type3(struct check_rng *r)
 		for (int dim = 1; dim <= (shape[i].swide > 20 ? 2 : 3); dim++)
 			for (double tol = 1e-3; tol > 1e-13; tol /= 1e3) {
 				double e =
-				    type3_error(dim, tol, shape[i].wide, shape[i].mid,
-						shape[i].swide, shape[i].smid, i % 2 ? 1 : -1, r);
+				    clouds_error(dim, tol, shape[i].wide, shape[i].mid,
+						 shape[i].swide, shape[i].smid, i % 2 ? 1 : -1, r);
 				check_case(&many, e <= tol, "%d-D case %zu tol %g: %.2e", dim, i,
 					   tol, e);
 			}
 	for (double far = 100; far < 1e5; far *= 5)
 		for (int i = 0; i < 12; i++) {
 			const double tol = i % 2 ? 1e-13 : 1e-14, mid = i % 3 ? 0 : 123.4 * i;
-			const double e = type3_error(1, tol, 1 + i % 4, mid / 7, 2 * far, mid,
-						     i % 2 ? 1 : -1, r);
+			const double e = clouds_error(1, tol, 1 + i % 4, mid / 7, 2 * far, mid,
+						      i % 2 ? 1 : -1, r);
 			check_case(&many, e <= tol, "targets to %g, tol %g: %.2e", far, tol, e);
 		}
 	check_end(&many, "type 3 stays below its tolerance, wherever its boxes lie");
@@ -95,8 +101,7 @@ ends_error(double tol, double cells, double *x, double *s, struct check_rng *r)
 	const struct usfft_options o = {.dim = 1, .tol = tol, .threads = 1};
 	const struct usfft_points pt = {.m = M, .stride = 1, .x = {x}};
 	const struct usfft_points to = {.m = L, .stride = 1, .x = {s}};
-	double c[2 * M], out[2 * L], diff = 0, norm = 0;
-	size_t bad;
+	double c[2 * M];
 
 	for (size_t i = 0; i < M; i++) {
 		x[i] = rng_below(r, 2) ? 1 : -1;
@@ -104,17 +109,9 @@ ends_error(double tol, double cells, double *x, double *s, struct check_rng *r)
 	}
 	for (size_t i = 0; i < L; i++)
 		s[i] = cells / 4 * (i ? 1 - 1e-3 * rng_unit(r) : -1);
-	if (usfft_type3(&o, &pt, c, &to, 1, out, &bad))
-		die("no type 3");
-	for (size_t i = 0; i < L; i++) {
-		double want[2], t[3] = {s[i]};
-		usfft_direct_sum(1, &pt, c, 1, t, want);
-		for (size_t k = 0; k < 2; k++) {
-			diff += (out[2 * i + k] - want[k]) * (out[2 * i + k] - want[k]);
-			norm += want[k] * want[k];
-		}
-	}
-	return sqrt(diff / fmax(norm, 2.0 * M * L));
+	const double e = type3_error(&o, &pt, c, &to, 1, sqrt(2.0 * M * L));
+	check_free();
+	return e;
 }
 
 static void
@@ -143,23 +140,17 @@ check_inverse(struct check_rng *r)
 		struct problem q;
 		struct usfft_outcome got;
 		const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};
-		double diff = 0, norm = 0;
 		size_t bad, m = dim == 1 ? 60 : dim == 2 ? 500 : 4000;
 		problem_make(&q, &o, m, UNIFORM, r);
-		double *b = weir_xalloc(2 * m, sizeof *b), *f = weir_xalloc(2 * q.modes, sizeof *f);
+		double *b = check_alloc(2 * m, sizeof *b), *f = check_alloc(2 * q.modes, sizeof *f);
 		problem_run(&q, 2, 1, b);
 		if (usfft_inverse(&q.o, &q.pt, NULL, b, &v, f, &got, &bad))
 			die("no inverse");
-		for (size_t i = 0; i < 2 * q.modes; i++) {
-			diff += (f[i] - q.fd[i]) * (f[i] - q.fd[i]);
-			norm += q.fd[i] * q.fd[i];
-		}
-		check_case(&many, got.residual <= 1e-11 && sqrt(diff / norm) <= 1e-9,
+		const double e = problem_distance(f, q.fd, 2 * q.modes, 0);
+		check_case(&many, got.residual <= 1e-11 && e <= 1e-9,
 			   "%d-D: %d iterations, residual %.1e, error %.1e", dim, got.iterations,
-			   got.residual, sqrt(diff / norm));
-		weir_free(b);
-		weir_free(f);
-		problem_free(&q);
+			   got.residual, e);
+		check_free();
 	}
 	check_end(&many, "the inverse gives back modes that enough points have seen");
 }
@@ -168,22 +159,15 @@ check_inverse(struct check_rng *r)
 static double
 dense_error(const struct problem *q, const double *w, const double *b, struct usfft_inverse v)
 {
-	double *f = weir_xalloc(2 * q->modes, sizeof *f),
-	       *want = weir_xalloc(2 * q->modes, sizeof *f);
+	double *f = check_alloc(2 * q->modes, sizeof *f),
+	       *want = check_alloc(2 * q->modes, sizeof *f);
 	struct usfft_outcome got;
-	double diff = 0, norm = 0;
 	size_t bad;
 
 	if (usfft_direct_inverse(&q->o, &q->pt, w, b, &v, want) ||
 	    usfft_inverse(&q->o, &q->pt, w, b, &v, f, &got, &bad))
 		die("no inverse");
-	for (size_t i = 0; i < 2 * q->modes; i++) {
-		diff += (f[i] - want[i]) * (f[i] - want[i]);
-		norm += want[i] * want[i];
-	}
-	weir_free(f);
-	weir_free(want);
-	return sqrt(diff / norm);
+	return problem_distance(f, want, 2 * q->modes, 0);
 }
 
 static void
@@ -206,7 +190,7 @@ check_dense(struct check_rng *r)
 		struct problem q;
 		double b[2 * M * COILS], w[M];
 		problem_make(&q, &o, M, UNIFORM, r);
-		double *maps = weir_xalloc(2 * q.modes * COILS, sizeof *maps);
+		double *maps = check_alloc(2 * q.modes * COILS, sizeof *maps);
 		for (size_t k = 0; k < 2 * q.modes * COILS; k++)
 			maps[k] = rng_normal(r);
 		for (size_t k = 0; k < 2 * M * COILS; k++)
@@ -216,8 +200,7 @@ check_dense(struct check_rng *r)
 		v.maps = maps;
 		const double e = dense_error(&q, i % 7 ? w : NULL, b, v);
 		check_case(&many, e <= 1e-8, "case %d: %.1e", i, e);
-		weir_free(maps);
-		problem_free(&q);
+		check_free();
 	}
 	check_end(&many, "the inverse is that of the dense equations, damped, weighted, of coils");
 }

@@ -5,7 +5,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
-#include "common/base/mem.h"
+#include "common/base/real.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 
@@ -32,30 +32,15 @@ place(enum kind kind, int axis, size_t j, size_t m, struct check_rng *r)
 	}
 }
 
-static void
-put(void *to, size_t i, double v, bool single)
-{
-	if (single)
-		((float *)to)[i] = (float)v;
-	else
-		((double *)to)[i] = v;
-}
-
-static double
-get(const void *from, size_t i, bool single)
-{
-	return single ? (double)((const float *)from)[i] : ((const double *)from)[i];
-}
-
 static void *
 random_values(size_t n, bool single, double **copy, struct check_rng *r)
 {
-	void *v = weir_xalloc(2 * n, single ? sizeof(float) : sizeof(double));
+	void *v = check_alloc(2 * n, single ? sizeof(float) : sizeof(double));
 
-	*copy = weir_xalloc(2 * n, sizeof **copy);
+	*copy = check_alloc(2 * n, sizeof **copy);
 	for (size_t i = 0; i < 2 * n; i++) {
-		put(v, i, rng_normal(r), single);
-		(*copy)[i] = get(v, i, single);
+		real_set(v, i, rng_normal(r), single);
+		(*copy)[i] = real_at(v, i, single);
 	}
 	return v;
 }
@@ -72,25 +57,13 @@ problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum ki
 		q->o.n[a] = a < o->dim ? o->n[a] : 1;
 		q->modes *= q->o.n[a];
 	}
-	q->x = weir_xalloc(m * dim, real);
+	q->x = check_alloc(m * dim, real);
 	for (size_t i = 0; i < m * dim; i++)
-		put(q->x, i, place(kind, (int)(i % dim), i / dim, m, r), o->single);
+		real_set(q->x, i, place(kind, (int)(i % dim), i / dim, m, r), o->single);
 	for (size_t a = 0; a < dim; a++)
 		q->pt.x[a] = (char *)q->x + a * real;
 	q->c = random_values(m, o->single, &q->cd, r);
 	q->f = random_values(q->modes, o->single, &q->fd, r);
-}
-
-void
-problem_free(struct problem *q)
-{
-	weir_free(q->x);
-	weir_free(q->c);
-	weir_free(q->f);
-	weir_free(q->cd);
-	weir_free(q->fd);
-	weir_free(q->exact[0]);
-	weir_free(q->exact[1]);
 }
 
 const char *
@@ -134,8 +107,7 @@ exact_of(struct problem *q, int type, int sign, size_t outs)
 
 	if (known && q->exact_sign[type - 1] == sign)
 		return known;
-	weir_free(known);
-	double *exact = weir_xalloc(samples_of(outs), 2 * sizeof *exact);
+	double *exact = check_alloc(samples_of(outs), 2 * sizeof *exact);
 	for (size_t s = 0; s < samples_of(outs); s++) {
 		const size_t i = sample_at(outs, s);
 		if (type == 1)
@@ -148,25 +120,32 @@ exact_of(struct problem *q, int type, int sign, size_t outs)
 	return exact;
 }
 
+double
+problem_distance(const double *got, const double *want, size_t n, double least)
+{
+	double diff = 0, norm = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		diff += (got[i] - want[i]) * (got[i] - want[i]);
+		norm += want[i] * want[i];
+	}
+	return sqrt(diff / fmax(norm, least * least));
+}
+
 /* The norm is that of the results, or what random phases make of the input where that is larger: a lone sum may cancel. */
 double
 problem_error(struct problem *q, int type, int sign, const void *got)
 {
 	const size_t outs = type == 1 ? q->modes : q->pt.m;
 	const double *in = type == 1 ? q->cd : q->fd, *want = exact_of(q, type, sign, outs);
-	double diff = 0, norm = 0, input = 0;
+	double out[2 * SAMPLES], input = 0;
 
 	for (size_t i = 0; i < 2 * (type == 1 ? q->pt.m : q->modes); i++)
 		input += in[i] * in[i];
-	input *= (double)samples_of(outs);
-	for (size_t s = 0; s < samples_of(outs); s++, want += 2)
-		for (size_t k = 0; k < 2; k++) {
-			const double e =
-			    get(got, 2 * sample_at(outs, s) + k, q->o.single) - want[k];
-			diff += e * e;
-			norm += want[k] * want[k];
-		}
-	return sqrt(diff / fmax(norm, input));
+	for (size_t i = 0; i < 2 * samples_of(outs); i++)
+		out[i] = real_at(got, 2 * sample_at(outs, i / 2) + i % 2, q->o.single);
+	return problem_distance(out, want, 2 * samples_of(outs),
+				sqrt(input * (double)samples_of(outs)));
 }
 
 int

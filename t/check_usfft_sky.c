@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/check_usfft.h"
 #include "usfft/sky/sky.h"
 
@@ -12,7 +11,7 @@ struct sky {
 	struct usfft_sky_options o;
 	struct usfft_points pt;
 	size_t pixels;
-	double *uvw, *vis, *image; /* owned */
+	double *uvw, *vis, *image; /* check_free()'s */
 };
 
 static void
@@ -23,9 +22,9 @@ make_sky(struct sky *s, size_t nx, size_t ny, double wide, double deep, double t
 				.pixel = {-wide / (double)nx, wide / (double)ny}},
 			  .pt = {.m = m, .stride = 3},
 			  .pixels = nx * ny};
-	s->uvw = weir_xalloc(3 * m, sizeof *s->uvw);
-	s->vis = weir_xalloc(2 * m, sizeof *s->vis);
-	s->image = weir_xalloc(s->pixels, sizeof *s->image);
+	s->uvw = check_alloc(3 * m, sizeof *s->uvw);
+	s->vis = check_alloc(2 * m, sizeof *s->vis);
+	s->image = check_alloc(s->pixels, sizeof *s->image);
 	for (size_t j = 0; j < m; j++)
 		for (int a = 0; a < 3; a++)
 			s->uvw[3 * j + (size_t)a] =
@@ -36,14 +35,6 @@ make_sky(struct sky *s, size_t nx, size_t ny, double wide, double deep, double t
 		s->vis[i] = rng_normal(r);
 	for (size_t i = 0; i < s->pixels; i++)
 		s->image[i] = rng_normal(r);
-}
-
-static void
-free_sky(struct sky *s)
-{
-	weir_free(s->uvw);
-	weir_free(s->vis);
-	weir_free(s->image);
 }
 
 static struct usfft_sky *
@@ -62,41 +53,35 @@ static double
 error_of_image(const struct sky *s, int sign)
 {
 	struct usfft_sky *p = plan_sky(s);
-	double *got = weir_xalloc(s->pixels, sizeof *got), diff = 0, norm = 0;
+	double *got = check_alloc(s->pixels, sizeof *got),
+	       *want = check_alloc(s->pixels, sizeof *want);
+	size_t n = 0;
 
 	check_poison(got, s->pixels * sizeof *got);
 	if (usfft_sky_type1(p, sign, s->vis, got))
 		die("no image");
-	for (size_t i = 0; i < s->pixels; i += 3) {
-		const double want = usfft_direct_pixel(&s->o, &s->pt, s->vis, sign, i);
-		diff += (got[i] - want) * (got[i] - want);
-		norm += want * want;
+	for (size_t i = 0; i < s->pixels; i += 3, n++) {
+		want[n] = usfft_direct_pixel(&s->o, &s->pt, s->vis, sign, i);
+		got[n] = got[i];
 	}
 	usfft_sky_free(p);
-	weir_free(got);
-	return sqrt(diff / norm);
+	return problem_distance(got, want, n, 0);
 }
 
 static double
 error_of_visibilities(const struct sky *s, int sign)
 {
 	struct usfft_sky *p = plan_sky(s);
-	double *got = weir_xalloc(s->pt.m, 2 * sizeof *got), diff = 0, norm = 0;
+	double *got = check_alloc(s->pt.m, 2 * sizeof *got);
+	double *want = check_alloc(s->pt.m, 2 * sizeof *want);
 
 	check_poison(got, s->pt.m * 2 * sizeof *got);
 	if (usfft_sky_type2(p, sign, s->image, got))
 		die("no visibilities");
-	for (size_t j = 0; j < s->pt.m; j++) {
-		double want[2];
-		usfft_direct_visibility(&s->o, &s->pt, s->image, sign, j, want);
-		for (size_t k = 0; k < 2; k++) {
-			diff += (got[2 * j + k] - want[k]) * (got[2 * j + k] - want[k]);
-			norm += want[k] * want[k];
-		}
-	}
+	for (size_t j = 0; j < s->pt.m; j++)
+		usfft_direct_visibility(&s->o, &s->pt, s->image, sign, j, want + 2 * j);
 	usfft_sky_free(p);
-	weir_free(got);
-	return sqrt(diff / norm);
+	return problem_distance(got, want, 2 * s->pt.m, 0);
 }
 
 /* From a few minutes of arc to beyond the horizon, and from flat arrays to deep ones. */
@@ -126,7 +111,7 @@ check_errors(struct check_rng *r)
 				   "case %zu tol %g: image %.2e, visibilities %.2e, of a source in "
 				   "the centre %.2e",
 				   i, tol, a, b, c);
-			free_sky(&s);
+			check_free();
 		}
 	check_end(&many, "the w-term stays below its tolerance, also for one source in the centre");
 }
@@ -141,8 +126,8 @@ check_dot(struct check_rng *r)
 		double left = 0, right = 0, norm = 0;
 		make_sky(&s, shape[i].nx, shape[i].ny, shape[i].wide, shape[i].deep, 1e-5, 200, r);
 		struct usfft_sky *p = plan_sky(&s);
-		double *vis = weir_xalloc(s.pt.m, 2 * sizeof *vis);
-		double *image = weir_xalloc(s.pixels, sizeof *image);
+		double *vis = check_alloc(s.pt.m, 2 * sizeof *vis);
+		double *image = check_alloc(s.pixels, sizeof *image);
 		if (usfft_sky_type2(p, 1, s.image, vis) || usfft_sky_type1(p, -1, s.vis, image))
 			die("no transform");
 		for (size_t j = 0; j < 2 * s.pt.m; j++) {
@@ -154,9 +139,7 @@ check_dot(struct check_rng *r)
 		check_case(&many, fabs(left - right) <= 1e-13 * norm, "case %zu: %.17g and %.17g",
 			   i, left, right);
 		usfft_sky_free(p);
-		weir_free(vis);
-		weir_free(image);
-		free_sky(&s);
+		check_free();
 	}
 	check_end(&many, "the two directions with the w-term are adjoint");
 }
@@ -170,28 +153,21 @@ check_sky_inverse(struct check_rng *r)
 	for (int i = 0; i < 2; i++) {
 		struct sky s;
 		struct usfft_outcome got;
-		double diff = 0, norm = 0;
 		make_sky(&s, 10, 8, 0.5, 300, 1e-12, 1200, r);
 		struct usfft_sky *p = plan_sky(&s);
-		double *image = weir_xalloc(s.pixels, sizeof *image);
-		double *w = weir_xalloc(s.pt.m, sizeof *w);
+		double *image = check_alloc(s.pixels, sizeof *image);
+		double *w = check_alloc(s.pt.m, sizeof *w);
 		for (size_t j = 0; j < s.pt.m; j++)
 			w[j] = 0.5 + rng_unit(r);
 		const struct usfft_inverse v = {.sign = -1, .iter = 100, .rtol = 1e-11};
 		if (usfft_sky_type2(p, -1, s.image, s.vis) ||
 		    usfft_sky_inverse(p, i ? w : NULL, s.vis, &v, image, &got))
 			die("no inverse");
-		for (size_t k = 0; k < s.pixels; k++) {
-			diff += (image[k] - s.image[k]) * (image[k] - s.image[k]);
-			norm += s.image[k] * s.image[k];
-		}
-		check_case(&many, got.residual <= 1e-11 && sqrt(diff / norm) <= 1e-9,
-			   "case %d: residual %.1e, error %.1e", i, got.residual,
-			   sqrt(diff / norm));
+		const double e = problem_distance(image, s.image, s.pixels, 0);
+		check_case(&many, got.residual <= 1e-11 && e <= 1e-9,
+			   "case %d: residual %.1e, error %.1e", i, got.residual, e);
 		usfft_sky_free(p);
-		weir_free(image);
-		weir_free(w);
-		free_sky(&s);
+		check_free();
 	}
 	check_end(&many, "a sky that enough visibilities have seen comes back");
 }
