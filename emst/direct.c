@@ -261,7 +261,6 @@ struct hdbscan {
 	const struct emst_tree *t;
 	const uint64_t *weight;
 	uint64_t min_weight;
-	bool leaves;
 	uint8_t *rows;	 /* [2 n][n]: two sets of vertices for each level of the recursion */
 	uint32_t *label; /* [n] */
 	uint32_t chosen; /* classes chosen so far, including those dropped later */
@@ -363,7 +362,7 @@ choose(struct hdbscan *h, size_t level, double birth, size_t e)
 				within += choose(h, level + 1, at, e);
 		}
 	}
-	if (splits && (!level || h->leaves || own < within))
+	if (splits && (!level || own < within))
 		return within;
 	h->chosen++;
 	for (size_t v = 0; v < n; v++)
@@ -400,10 +399,9 @@ rank(const struct hdbscan *h, uint64_t *weight)
 
 int
 emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t min_weight,
-		    bool leaves, uint32_t *label)
+		    uint32_t *label)
 {
-	struct hdbscan h = {t,	   weight, min_weight, leaves, weir_calloc(2 * t->n + 3, t->n),
-			    label, 0};
+	struct hdbscan h = {t, weight, min_weight, weir_calloc(2 * t->n + 3, t->n), label, 0};
 	uint64_t *sum = weir_alloc(2 * t->n + 1, sizeof *sum);
 	bool room = h.rows && sum;
 

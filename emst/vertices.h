@@ -44,20 +44,28 @@ struct vertices {
 /* vertices_make() returns this, besides 0 and -errno, when sample *at is NaN or infinite. */
 enum { VERTICES_NOT_FINITE = 1 };
 
+/* What the vertices are. */
+enum vertices_of {
+	VERTICES_COLOURS, /* the distinct colours of pictures */
+	VERTICES_POINTS,  /* every row of a list; vertices_distinct() joins equal ones */
+	VERTICES_PIXELS,  /* every pixel, equal ones too; emst_run() cannot take the set */
+	/*
+	 * The distinct colours; those of 1..4 planes of 8 or 16 bits may have no coordinates, so that emst_run() cannot take the
+	 * set: vertices_get() reads the samples.
+	 */
+	VERTICES_SAMPLES
+};
+
 /* Makes the vertices. inputs is below EMST_MAXPOINTS, planes is at most EMST_MOSTDIM. */
 int vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
-		  size_t planes, bool points, int threads, size_t *at);
+		  size_t planes, enum vertices_of of, int threads, size_t *at);
 
 /*
- * Makes the vertices of 1..4 planes of 8 or 16 bits for a palette. emst_run() cannot take the set, because it may have no
- * coordinates: vertices_get() reads the samples instead. 0 or -ENOMEM.
+ * Gives every input a count and, unless place is NULL, a number; total is the sum of the counts. count [inputs] is borrowed;
+ * place [inputs] ascends and is copied. 0 or -ENOMEM, and then v is empty.
  */
-int vertices_colours(struct vertices *v, const void *data, enum img_type type, size_t inputs,
-		     size_t planes, int threads);
-
-/* Makes every pixel a vertex, equal ones too, so emst_run() cannot take the set. Returns what vertices_make() returns. */
-int vertices_pixels(struct vertices *v, const void *data, enum img_type type, size_t inputs,
-		    size_t planes, size_t *at);
+int
+vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place, uint64_t total);
 
 /* Makes the lattice if the vertices are colours without one: a GPU wants it. 0 or -ENOMEM. */
 int vertices_lattice(struct vertices *v);

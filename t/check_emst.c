@@ -1,17 +1,78 @@
+/* emst: trees by every way against the definition, colours and regions of pictures, and classes of trees of any shape. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
+#include "emst/classes/classes.h"
 #include "emst/kd/kd.h"
-#include "t/check_emst.h"
+#include "emst/mesh/mesh.h"
+#include "t/check.h"
 
 /* --- vertices --------------------------------------------------------------------------------------------------- */
 
+/* Vertices with their memory. */
+struct sample {
+	struct emst_set s;
+	struct lattice l;
+	float *f;
+	double *d;
+	uint32_t *code;
+};
+
+static void
+sample_free(struct sample *m)
+{
+	lattice_free(&m->l);
+	weir_free(m->f);
+	weir_free(m->d);
+	weir_free(m->code);
+}
+
+/* Makes the set of the distinct colours of code[n]. */
+static void
+sample_codes(struct sample *m, const uint32_t *code, size_t n)
+{
+	*m = (struct sample){0};
+	lattice_init(&m->l);
+	lattice_add_codes(&m->l, code, n);
+	lattice_index(&m->l);
+	m->code = weir_alloc(m->l.n, sizeof *m->code);
+	lattice_codes(&m->l, m->code, 1);
+	m->s = (struct emst_set){
+	    .type = EMST_CODE, .n = m->l.n, .k = 3, .lattice = &m->l, .code = m->code};
+}
+
+/* The first edge in which two trees differ, or -1. */
+static long
+difference(const struct emst_tree *a, const struct emst_tree *b)
+{
+	if (a->n != b->n || !a->edge || !b->edge)
+		return 0;
+	for (size_t i = 0; i + 1 < a->n; i++)
+		if (a->edge[i].u != b->edge[i].u || a->edge[i].v != b->edge[i].v ||
+		    a->length[i] != b->length[i])
+			return (long)i;
+	return -1;
+}
+
+/* Holds a tree to the one that is wanted, and frees it. err is what the run returned. */
+static void
+same_tree(struct check_many *c, const struct emst_tree *want, struct emst_tree *got, int err,
+	  const char *what, size_t set)
+{
+	long at = err ? 0 : difference(want, got);
+
+	check_case(c, at < 0, "set %zu, %s: %s, edge %ld of %zu", set, what, strerror(-err), at,
+		   want->n - 1);
+	emst_tree_free(got);
+}
+
 /* Colours in a box of the given side, at multiples of step; a third of the time only on a plane, a line or a shell. */
 static void
-random_colours(struct emst_sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
+random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
 {
 	uint32_t code[4096];
 	size_t kind = rng_below(r, 9);
@@ -32,18 +93,17 @@ random_colours(struct emst_sample *m, struct check_rng *r, size_t n, unsigned si
 			x[0] = 255 * (unsigned)rng_below(r, 2);
 		code[i] = x[0] << 16 | x[1] << 8 | x[2];
 	}
-	emst_sample_codes(m, code, n);
+	sample_codes(m, code, n);
 }
 
 /* Points of k coordinates, no two equal, on a grid of the given number of places per axis (0: anywhere). */
 static void
-random_points(struct emst_sample *m, struct check_rng *r, size_t n, unsigned k, size_t places,
-	      bool wide)
+random_points(struct sample *m, struct check_rng *r, size_t n, unsigned k, size_t places, bool wide)
 {
 	size_t have = 0;
 
-	*m = (struct emst_sample){.f = weir_alloc(n * k, sizeof *m->f),
-				  .d = weir_alloc(n * k, sizeof *m->d)};
+	*m = (struct sample){.f = weir_alloc(n * k, sizeof *m->f),
+			     .d = weir_alloc(n * k, sizeof *m->d)};
 	for (size_t tries = 0; have < n && tries < 4 * n; tries++) {
 		float *x = m->f + have * k;
 		size_t same = 0;
@@ -59,104 +119,31 @@ random_points(struct emst_sample *m, struct check_rng *r, size_t n, unsigned k, 
 	m->s.x = wide ? (const void *)m->d : m->f;
 }
 
-/* --- Kruskal by brute force: all edges sorted, none pruned ---------------------------------------------------------- */
-
-struct edge {
-	double d2;
-	uint64_t span;
-	uint32_t lo, u, v;
-};
-
-static int
-order(const void *pa, const void *pb)
-{
-	const struct edge *a = pa, *b = pb;
-
-	if (a->d2 != b->d2)
-		return a->d2 < b->d2 ? -1 : 1;
-	if (a->span != b->span)
-		return a->span < b->span ? -1 : 1;
-	return (a->lo > b->lo) - (a->lo < b->lo);
-}
-
-static double
-d2_of(const struct emst_sample *m, size_t i, size_t j)
-{
-	double d2 = 0;
-	float f2 = 0;
-
-	for (unsigned a = 0; a < m->s.k; a++)
-		if (m->code) {
-			int t = (int)(m->code[i] >> 8 * a & 255) - (int)(m->code[j] >> 8 * a & 255);
-			d2 += t * t;
-		} else if (m->s.type == EMST_F32) {
-			float t = m->f[i * m->s.k + a] - m->f[j * m->s.k + a];
-			f2 += t * t;
-		} else {
-			double t = m->d[i * m->s.k + a] - m->d[j * m->s.k + a];
-			d2 += t * t;
-		}
-	return d2 + (double)f2;
-}
-
-static void
-kruskal(const struct emst_sample *m, const double *core, struct emst_tree *t)
-{
-	size_t n = m->s.n, have = 0, k = 0;
-	struct edge *e = weir_alloc(n * (n - 1) / 2, sizeof *e);
-	uint32_t *tree = weir_alloc(n, sizeof *tree);
-
-	*t =
-	    (struct emst_tree){n, weir_alloc(n, sizeof *t->edge), weir_alloc(n, sizeof *t->length)};
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = (tree[i] = i) + 1; j < n; j++) {
-			uint32_t a = m->code ? m->code[i] : i, b = m->code ? m->code[j] : j;
-			double d2 = d2_of(m, i, j);
-			if (core)
-				d2 = fmax(d2, fmax(core[i], core[j]));
-			e[have++] = (struct edge){d2, b - a, a, i, j};
-		}
-	qsort(e, have, sizeof *e, order);
-	for (size_t i = 0; i < have; i++) {
-		uint32_t a = tree[e[i].u], b = tree[e[i].v];
-		if (a == b)
-			continue;
-		t->edge[k] = (struct emst_edge){e[i].u, e[i].v};
-		t->length[k++] = sqrt(e[i].d2);
-		for (size_t j = 0; j < n; j++)
-			tree[j] = tree[j] == b ? a : tree[j];
-	}
-	weir_free(tree);
-	weir_free(e);
-}
-
 /* --- one tree, whatever the way --------------------------------------------------------------------------------- */
 
 static void
-compare_ways(struct check_many *c, const struct emst_sample *m, size_t set)
+compare_ways(struct check_many *c, const struct sample *m, size_t set)
 {
 	struct emst_tree want, got;
 
-	kruskal(m, NULL, &want);
-	int err = emst_direct(&m->s, NULL, &got);
-	emst_same_tree(c, &want, &got, err, "direct", set);
-	err = emst_run(&m->s, 1, &got);
-	emst_same_tree(c, &want, &got, err, "the way that is chosen", set);
+	emst_direct(&m->s, NULL, &want);
+	int err = emst_run(&m->s, 1, &got);
+	same_tree(c, &want, &got, err, "the way that is chosen", set);
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
-		emst_same_tree(c, &want, &got, err, "kd", set);
+		same_tree(c, &want, &got, err, "kd", set);
 		if (m->s.type != EMST_CODE && m->s.n > 1) {
 			const struct kd_input in = {.s = &m->s, .threads = threads};
 			err = (m->s.type == EMST_F32 ? emst_kd_f32_narrow
 						     : emst_kd_f64_narrow)(&in, &got);
-			emst_same_tree(c, &want, &got, err, "kd for CPUs without AVX2", set);
+			same_tree(c, &want, &got, err, "kd for CPUs without AVX2", set);
 		}
 		err = emst_run_brute(&m->s, threads, &got);
-		emst_same_tree(c, &want, &got, err, "all pairs in every round", set);
+		same_tree(c, &want, &got, err, "all pairs in every round", set);
 		if (!m->code)
 			continue;
 		err = emst_run_lattice(&m->s, threads, &got);
-		emst_same_tree(c, &want, &got, err, "lattice", set);
+		same_tree(c, &want, &got, err, "lattice", set);
 	}
 	emst_tree_free(&want);
 }
@@ -169,14 +156,14 @@ check_colours(void)
 	struct check_rng r = {1};
 
 	for (size_t set = 0; set < 240; set++) {
-		struct emst_sample m;
+		struct sample m;
 		size_t n = 1 + rng_below(&r, set % 10 ? 120 : 400);
 		random_colours(&m, &r, n, side[rng_below(&r, 6)], step[rng_below(&r, 6)]);
 		compare_ways(&c, &m, set);
-		emst_sample_free(&m);
+		sample_free(&m);
 	}
-	check_end(&c, "emst: colours full of ties have one tree, by brute force, lattice and "
-		      "kd-tree, for any threads");
+	check_end(&c, "emst: colours full of ties have the tree of the definition by every way, "
+		      "for any threads");
 }
 
 static void
@@ -186,12 +173,12 @@ check_points(void)
 	struct check_rng r = {2};
 
 	for (size_t set = 0; set < 160; set++) {
-		struct emst_sample m;
+		struct sample m;
 		unsigned k = 1 + (unsigned)(set % 16);
 		size_t places = set % 3 ? 2 + rng_below(&r, 9) : 0, n = 1 + rng_below(&r, 200);
 		random_points(&m, &r, n, k, places, set / 16 % 2);
 		compare_ways(&c, &m, set);
-		emst_sample_free(&m);
+		sample_free(&m);
 	}
 	check_end(
 	    &c,
@@ -206,26 +193,26 @@ check_wide_points(void)
 	struct check_rng r = {11};
 
 	for (size_t set = 0; set < 40; set++) {
-		struct emst_sample m;
+		struct sample m;
 		struct emst_tree want, got;
 		const unsigned k = set % 8 ? 17 + (unsigned)rng_below(&r, 60) : 4096;
 		random_points(&m, &r, 2 + rng_below(&r, set % 8 ? 200 : 20), k, set % 3 ? 0 : 2,
 			      set % 2);
-		kruskal(&m, NULL, &want);
+		emst_direct(&m.s, NULL, &want);
 		int err = emst_run(&m.s, 1 + (int)(set % 3), &got);
-		emst_same_tree(&c, &want, &got, err, "all pairs", set);
+		same_tree(&c, &want, &got, err, "all pairs", set);
 		emst_tree_free(&want);
-		emst_sample_free(&m);
+		sample_free(&m);
 	}
 	for (size_t set = 0; set < 2; set++) {
-		struct emst_sample m;
+		struct sample m;
 		struct emst_tree want, got;
 		random_points(&m, &r, 2600, 16, 0, set);
 		int err = emst_direct(&m.s, NULL, &want);
 		err = err ? err : emst_run_kd(&m.s, 2, &got);
-		emst_same_tree(&c, &want, &got, err, "the kd-tree that gives up", set);
+		same_tree(&c, &want, &got, err, "the kd-tree that gives up", set);
 		emst_tree_free(&want);
-		emst_sample_free(&m);
+		sample_free(&m);
 	}
 	check_end(&c, "emst: points of 17 to 4096 dimensions, and those that a kd-tree gives up, "
 		      "have the tree of the definition");
@@ -240,7 +227,7 @@ check_density(void)
 	static double core[400], want_core[400];
 
 	for (size_t set = 0; set < 120; set++) {
-		struct emst_sample m;
+		struct sample m;
 		struct emst_tree want, got;
 		const unsigned k = 1 + (unsigned)(set % 5) + (set % 10 == 1 ? 16 : 0);
 		uint64_t sum = 0, p;
@@ -255,18 +242,16 @@ check_density(void)
 		if (set % 7 == 0)
 			weight[rng_below(&r, m.s.n)] += (uint64_t)1 << 40;
 		emst_direct_core(&m.s, weight, p, want_core);
-		kruskal(&m, want_core, &want);
-		int err = emst_direct(&m.s, want_core, &got);
-		emst_same_tree(&c, &want, &got, err, "direct", set);
+		emst_direct(&m.s, want_core, &want);
 		for (int threads = 1; threads <= 2; threads++) {
 			check_poison(core, sizeof core);
-			err = emst_run_density(&m.s, weight, p, threads, core, &got);
-			emst_same_tree(&c, &want, &got, err, "density", set);
+			int err = emst_run_density(&m.s, weight, p, threads, core, &got);
+			same_tree(&c, &want, &got, err, "density", set);
 			check_case(&c, !memcmp(core, want_core, m.s.n * sizeof *core),
 				   "set %zu: core radii", set);
 		}
 		emst_tree_free(&want);
-		emst_sample_free(&m);
+		sample_free(&m);
 	}
 	check_end(&c, "emst: mutual reachability: core radii and tree are those of the definition");
 }
@@ -278,7 +263,7 @@ check_limits(void)
 	static const uint32_t black_white[] = {0, 0xffffff};
 	struct emst_set s = {.type = EMST_F32, .n = 3, .k = 2, .x = twice};
 	struct emst_tree t = {0};
-	struct emst_sample m;
+	struct sample m;
 
 	check(emst_run(&s, 1, &t) == -EEXIST && !t.edge, "emst: equal points are refused", "ok");
 	s.n = 1;
@@ -291,11 +276,394 @@ check_limits(void)
 	check(emst_run(&s, 1, &t) == -ERANGE && !t.edge, "emst: 2^31 points are refused", "a tree");
 	check(emst_run_brute(&s, 1, &t) == -ERANGE && !t.edge,
 	      "emst: 2^31 points are refused where all pairs are compared", "a tree");
-	emst_sample_codes(&m, black_white, 2);
+	sample_codes(&m, black_white, 2);
 	check(emst_run_lattice(&m.s, 1, &t) == 0 && t.length[0] == sqrt(3 * 255 * 255),
 	      "emst: black and white are sqrt(3) 255 apart", "%g", t.length ? t.length[0] : -1.);
 	emst_tree_free(&t);
-	emst_sample_free(&m);
+	sample_free(&m);
+}
+
+/* --- many points ----------------------------------------------------------------------------------------------- */
+
+/* Sets too large for the definition: the two fast ways, which share no code, against each other. */
+static void
+check_large(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {4};
+	static uint32_t code[60000];
+
+	for (size_t set = 0; set < 8; set++) {
+		struct sample m;
+		struct emst_tree want, got;
+		size_t n = sizeof code / sizeof *code;
+		for (size_t i = 0; i < n; i++) {
+			double v[3];
+			for (int a = 0; a < 3; a++)
+				v[a] = set < 3	 ? 256 * rng_unit(&r)
+				       : set < 6 ? 128 + 8 * (double)set * rng_normal(&r)
+						 : 20 + 60 * (double)rng_below(&r, 4) +
+						       4 * rng_normal(&r);
+			if (set % 3 == 1)
+				v[0] = .5 * v[1] + .3 * v[2] + 20 * (double)rng_below(&r, 3);
+			code[i] = 0;
+			for (int a = 0; a < 3; a++)
+				code[i] = code[i] << 8 | (uint32_t)fmin(fmax(v[a], 0), 255);
+		}
+		sample_codes(&m, code, set % 3 ? n : n / 10);
+		emst_run_kd(&m.s, 1, &want);
+		int err = emst_run_lattice(&m.s, 1, &got);
+		same_tree(&c, &want, &got, err, "lattice", set);
+		err = emst_run_lattice(&m.s, 2, &got);
+		same_tree(&c, &want, &got, err, "lattice, two threads", set);
+		err = emst_run_kd(&m.s, 2, &got);
+		same_tree(&c, &want, &got, err, "kd, two threads", set);
+		err = emst_run(&m.s, 2, &got);
+		same_tree(&c, &want, &got, err, "the choice", set);
+		emst_tree_free(&want);
+		sample_free(&m);
+	}
+	check_end(&c, "emst: clouds, sheets, sparse colours: lattice and kd-tree agree");
+}
+
+/* Walks on a grid meet again and again. They are thin, so a tree often has many points far from all others. */
+static size_t
+walks(struct check_rng *r, double *x, size_t n, bool distinct)
+{
+	static uint8_t seen[1024][1024];
+	size_t have = 0, at[2] = {512, 512}, axis = 0;
+	bool up = false;
+
+	memset(seen, 0, sizeof seen);
+	for (size_t i = 0; have < n; i++) {
+		if (i % 500 == 0)
+			at[0] = rng_below(r, 1024);
+		if (i % 20 == 0) {
+			axis = rng_below(r, 2);
+			up = rng_below(r, 2);
+		}
+		at[axis] = (at[axis] + (up ? 1 : 1023)) % 1024;
+		if (distinct && seen[at[0]][at[1]]++)
+			continue;
+		x[2 * have] = (double)at[0];
+		x[2 * have++ + 1] = (double)at[1];
+	}
+	return have;
+}
+
+static void
+check_walks(void)
+{
+	enum { N = 2500 };
+	static double x[2 * N], core[N], want_core[N];
+	static float f[2 * N];
+	static uint64_t weight[N];
+	struct check_many c = {0};
+	struct check_rng r = {12};
+
+	for (size_t set = 0; set < 6; set++) {
+		struct emst_tree want, got;
+		struct emst_set s = {.type = set % 2 ? EMST_F32 : EMST_F64, .k = 2};
+		s.x = set % 2 ? (const void *)f : x;
+		s.n = walks(&r, x, N, true);
+		for (size_t i = 0; i < 2 * N; i++)
+			f[i] = (float)x[i];
+		for (size_t i = 0; i < N; i++)
+			weight[i] = 1;
+		emst_direct_core(&s, weight, 6, want_core);
+		int err = emst_direct(&s, set < 4 ? NULL : want_core, &want);
+		for (int threads = 1; threads <= 2 && !err; threads++) {
+			err = set < 4 ? emst_run_kd(&s, threads, &got)
+				      : emst_run_density(&s, weight, 6, threads, core, &got);
+			same_tree(&c, &want, &got, err, "walks", set);
+		}
+		check_case(&c, !err, "set %zu: %s", set, strerror(-err));
+		emst_tree_free(&want);
+	}
+	check_end(&c, "emst: points along walks have the tree of the definition");
+}
+
+/* One pair of equal points among many is found, wherever it is; and so are many pairs. */
+static void
+check_equal(void)
+{
+	enum { N = 2500 };
+	static double x[2 * N];
+	struct check_many c = {0};
+	struct check_rng r = {13};
+
+	for (size_t set = 0; set < 40; set++) {
+		struct emst_set s = {.type = EMST_F64, .k = 2, .x = x};
+		struct emst_tree t;
+		s.n = walks(&r, x, N, set);
+		const size_t i = rng_below(&r, N), j = (i + 1 + rng_below(&r, N - 1)) % N;
+		memcpy(x + 2 * i, x + 2 * j, 2 * sizeof *x);
+		int err = emst_run(&s, 1 + (int)(set % 2), &t);
+		check_case(&c, err == -EEXIST && !t.edge, "set %zu: %d", set, err);
+		emst_tree_free(&t);
+	}
+	check_end(&c, "emst: one pair of equal points among 2500 is found");
+}
+
+/* --- pictures ---------------------------------------------------------------------------------------------------- */
+
+/* The colours that are found by sorting are those of the lattice. */
+static void
+check_few(void)
+{
+	enum { MOST = 3000 };
+	static uint8_t px[3 * MOST];
+	static uint32_t of[MOST], code[MOST], want[MOST];
+	static uint64_t work[2 * MOST];
+	struct check_many m = {0};
+	struct check_rng r = {31};
+
+	for (size_t set = 0; set < 60; set++) {
+		const size_t planes = 1 + set % 3, n = 1 + rng_below(&r, MOST),
+			     levels = 1 + rng_below(&r, 256);
+		struct lattice l;
+		for (size_t i = 0; i < n * planes; i++)
+			px[i] = (uint8_t)(255 - rng_below(&r, levels));
+		check_case(&m, !lattice_init(&l) && !lattice_add(&l, px, n, planes, 1),
+			   "no memory");
+		lattice_index(&l);
+		lattice_codes(&l, want, 1);
+		const size_t have = few_colours(px, n, planes, of, code, work);
+		bool same = have == l.n && !memcmp(code, want, have * sizeof *code);
+		for (size_t i = 0; same && i < n; i++) {
+			uint32_t x = 0;
+			for (size_t a = 0; a < planes; a++)
+				x = x << 8 | px[i * planes + a];
+			same = want[of[i]] == x;
+		}
+		check_case(&m, same, "set %zu: %zu pixels of %zu planes", set, n, planes);
+		lattice_free(&l);
+	}
+	check_end(&m,
+		  "emst: the colours of a small picture are found by sorting as on the lattice");
+}
+
+/* The tree of gray levels, which has a way of its own, is that of the definition. */
+static void
+check_levels(void)
+{
+	struct check_many m = {0};
+	struct check_rng r = {32};
+
+	for (size_t set = 0; set < 40; set++) {
+		uint32_t code[256];
+		struct emst_tree want, got;
+		const size_t every = 1 + rng_below(&r, 9);
+		size_t n = 0;
+		for (uint32_t level = 0; level < 256; level++)
+			if (rng_below(&r, every) == 0 || (level == 255 && !n))
+				code[n++] = level;
+		const struct emst_set s = {.type = EMST_CODE, .n = n, .k = 1, .code = code};
+		int err = emst_direct(&s, NULL, &want) | emst_run(&s, 1, &got);
+		check_case(&m,
+			   !err && got.n == n &&
+			       !memcmp(got.edge, want.edge, (n - 1) * sizeof *got.edge) &&
+			       !memcmp(got.length, want.length, (n - 1) * sizeof *got.length),
+			   "set %zu: %zu levels", set, n);
+		emst_tree_free(&want);
+		emst_tree_free(&got);
+	}
+	check_end(&m, "emst: the chain of gray levels is the definition's tree");
+}
+
+/* --- regions ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether two partitions are one. */
+static bool
+same_partition(const uint32_t *a, const uint32_t *b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++)
+			if ((a[i] == a[j]) != (b[i] == b[j]))
+				return false;
+	return true;
+}
+
+static void
+check_regions(void)
+{
+	enum { MOST = 150 };
+	struct check_many c = {0};
+	struct check_rng r = {10};
+	uint8_t px[3 * MOST];
+	uint16_t wide[3 * MOST];
+	uint32_t want[MOST], got[MOST];
+
+	for (size_t set = 0; set < 300; set++) {
+		const size_t w = 1 + rng_below(&r, 12), h = 1 + rng_below(&r, 12),
+			     planes = 1 + rng_below(&r, 3), values = 1 + rng_below(&r, 60);
+		const int neighbours = set % 2 ? 8 : 4;
+		const double scale = 100 * rng_unit(&r) * rng_unit(&r);
+		const uint64_t least = 1 + rng_below(&r, 12);
+		struct vertices v;
+		struct mesh g = {0};
+		size_t regions = 0, at;
+		for (size_t i = 0; i < w * h * planes; i++)
+			wide[i] = px[i] =
+			    (uint8_t)(rng_below(&r, values) + (i % w > w / 2 ? 90 : 0));
+		int err = emst_direct_regions(px, w, h, planes, neighbours, scale, least, want);
+		if (!err)
+			err = vertices_make(&v, set % 3 ? (void *)px : wide,
+					    set % 3 ? IMG_U8 : IMG_U16, w * h, planes,
+					    VERTICES_PIXELS, 1, &at);
+		if (!err)
+			err = mesh_make(&g, &v, w, h, neighbours);
+		if (!err)
+			err = mesh_regions(&g, scale, least, got, &regions);
+		check_case(
+		    &c, !err && same_partition(want, got, w * h),
+		    "set %zu, %zu x %zu of %zu planes, %d neighbours, scale %g, at least %ju: "
+		    "error %d, %zu regions",
+		    set, w, h, planes, neighbours, scale, (uintmax_t)least, err, regions);
+		mesh_free(&g);
+		vertices_free(&v);
+	}
+	check_end(&c, "emst: regions of Felzenszwalb and Huttenlocher are those of the definition");
+}
+
+/* --- classes ----------------------------------------------------------------------------------------------------- */
+
+/* A tree of any shape, its lengths tie-free, or few; and weights. */
+enum { TREE_MOST = 90 };
+struct any_tree {
+	struct emst_edge edge[TREE_MOST];
+	double length[TREE_MOST];
+	uint64_t weight[TREE_MOST];
+	struct emst_tree t;
+	struct dendrogram d;
+};
+
+static int
+make_tree(struct any_tree *a, struct check_rng *r, size_t set)
+{
+	a->t = (struct emst_tree){1 + rng_below(r, TREE_MOST), a->edge, a->length};
+	for (uint32_t i = 0; i < a->t.n; i++) {
+		a->weight[i] = (1 + rng_below(r, set % 4 < 2 ? 1 : 15)) << (set % 7 ? 0 : 33);
+		if (i)
+			a->edge[i - 1] = (struct emst_edge){(uint32_t)rng_below(r, i), i};
+		a->length[i] = (i ? a->length[i - 1] : .1) +
+			       (set % 5 ? rng_unit(r) * rng_unit(r) : (double)rng_below(r, 2));
+	}
+	for (size_t i = a->t.n; i > 2; i--) {
+		const size_t j = rng_below(r, i - 1);
+		struct emst_edge x = a->edge[j];
+		a->edge[j] = a->edge[i - 2];
+		a->edge[i - 2] = x;
+	}
+	return dendrogram_make(&a->d, &a->t, a->weight);
+}
+
+static void
+compare_classes(struct check_many *c, struct check_rng *r, size_t set)
+{
+	uint32_t want[TREE_MOST];
+	struct any_tree a;
+	struct classes got = {0};
+	int err = make_tree(&a, r, set);
+	const struct density how = {.min_weight = 1 + rng_below(r, 12)};
+
+	if (!err)
+		err = emst_direct_hdbscan(&a.t, a.weight, how.min_weight, want);
+	if (!err)
+		err = classes_density(&got, &a.d, &a.t, how);
+	check_case(c, !err && !memcmp(got.label, want, a.t.n * sizeof *want),
+		   "set %zu, %zu vertices, at least %ju: error %d", set, a.t.n,
+		   (uintmax_t)how.min_weight, err);
+	dendrogram_free(&a.d);
+	classes_free(&got);
+}
+
+static void
+check_hdbscan(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {5};
+
+	for (size_t set = 0; set < 2000; set++)
+		compare_classes(&c, &r, set);
+	check_end(&c, "emst: the classes of HDBSCAN* are those of the definition, heavy vertices "
+		      "and equal lengths included");
+}
+
+/* Joining as Genie does, by heaps and by looking at everything. */
+static void
+check_genie(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {6};
+	uint8_t want[TREE_MOST], got[TREE_MOST];
+	struct any_tree a;
+
+	for (size_t set = 0; set < 600; set++) {
+		int err = make_tree(&a, &r, set);
+		const double gini = rng_unit(&r);
+		const size_t classes = 1 + rng_below(&r, a.t.n < 12 ? a.t.n : 12);
+		if (set % 7 == 0)
+			for (size_t v = 0; v < a.t.n; v++)
+				a.weight[v] *= 300; /* some parts are large, some small */
+		if (!err)
+			err = emst_direct_genie(&a.t, a.weight, gini, classes, want);
+		if (!err)
+			err = cut_genie(&a.t, a.weight, gini, classes, got);
+		check_case(&c, !err && !memcmp(got, want, a.t.n - 1),
+			   "set %zu, %zu vertices, gini %g, %zu classes: error %d", set, a.t.n,
+			   gini, classes, err);
+		dendrogram_free(&a.d);
+	}
+	check_end(&c, "emst: Genie joins the parts of the definition, heavy vertices and equal "
+		      "lengths included");
+}
+
+/* Replays the edges, as the page says: joined unless both parts have the size. Returns the trees. */
+static size_t
+replay(const struct any_tree *a, uint64_t m, uint8_t *cut)
+{
+	uint64_t weight[TREE_MOST];
+	uint32_t part[TREE_MOST];
+	size_t trees = a->t.n;
+
+	for (uint32_t v = 0; v < a->t.n; v++) {
+		part[v] = v;
+		weight[v] = a->weight[v];
+	}
+	for (size_t e = 0; e + 1 < a->t.n; e++) {
+		const uint32_t p = part[a->edge[e].u], q = part[a->edge[e].v];
+		cut[e] = weight[p] >= m && weight[q] >= m;
+		if (cut[e])
+			continue;
+		trees--;
+		weight[p] += weight[q];
+		for (size_t v = 0; v < a->t.n; v++)
+			part[v] = part[v] == q ? p : part[v];
+	}
+	return trees;
+}
+
+static void
+check_forest(void)
+{
+	struct check_many c = {0};
+	struct check_rng r = {7};
+	uint8_t want[TREE_MOST], got[TREE_MOST];
+	struct any_tree a;
+
+	for (size_t set = 0; set < 300; set++) {
+		int err = make_tree(&a, &r, set);
+		for (uint64_t m = 1; !err && m < 60; m++) {
+			const size_t trees = replay(&a, m, want);
+			memset(got, 1, sizeof got);
+			err = cut_at_most(&a.d, trees, got);
+			check_case(&c, !err && !memcmp(got, want, a.t.n - 1),
+				   "set %zu, %zu vertices, %zu trees", set, a.t.n, trees);
+		}
+		dendrogram_free(&a.d);
+	}
+	check_end(&c, "emst: so many classes are the minimum-size forest of so many trees");
 }
 
 void
@@ -305,10 +673,14 @@ check_emst(void)
 	check_points();
 	check_wide_points();
 	check_density();
-	check_emst_classes();
-	check_emst_pictures();
-	check_emst_palette();
-	check_emst_seen();
-	check_emst_many();
+	check_hdbscan();
+	check_genie();
+	check_forest();
+	check_few();
+	check_levels();
+	check_regions();
+	check_large();
+	check_walks();
+	check_equal();
 	check_limits();
 }

@@ -22,6 +22,7 @@ wconv		-		-k kernel.nrrd
 psfmatch	own
 morphrec	-		--hmax=3
 emst		-		--to=labels --distance=3
+rawpalette	-		--colours=3
 dptrace		text		--quiet --to=wkt -p -.5,-.5 -p .5,.5
 usfft		-		-T 2 -p points.nrrd
 radon		own

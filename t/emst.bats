@@ -20,32 +20,18 @@ four() {
 65536 592136 14.45683229'
 }
 
-@test "--method=brute makes the same tree: colours, points, equal points" {
+@test "--method=brute makes the same tree: colours, points, equal points, one point" {
 	gen noise 60 40 >gray.pgm
 	gen noise 3000 20 | tail -c 60000 | { printf 'P6 200 100 255\n' && cat; } >colours.ppm
-	for input in colours.ppm gray.pgm; do
-		# shellcheck disable=SC2086 # words
-		emst --to=text $input >want
-		# shellcheck disable=SC2086
-		emst --to=text --method=brute $input | cmp - want
-	done
 	printf '1 2\n3 4\n1 2\n5 5\n' | texttoraw >points.nrrd
-	emst --points --to=text points.nrrd >want
-	emst --points --to=text --method=brute points.nrrd | diff - want
 	printf '1 2\n' | texttoraw >one.nrrd
-	emst --points --to=text --method=brute one.nrrd | diff - /dev/null
-}
-
-@test "--method=brute takes points whose squared distance is too small for a double" {
-	printf '0 0\n1e-300 0\n1 0\n' | texttoraw >points.nrrd
-	same <(emst --points --to=text --method=brute points.nrrd) '0 1 0
-1 2 1'
-}
-
-@test "--method=brute with what does not make a tree of all pairs is wrong usage" {
-	for option in --min-pts=3 --tree=x --neighbours=4 --palette=3; do
-		fails 2 "--method=brute makes the tree" emst --method=brute $option colours.ppm
+	for input in colours.ppm gray.pgm points.nrrd one.nrrd; do
+		emst --to=text $input >want
+		emst --to=text --method=brute $input | diff - want
 	done
+	# Points whose squared distance is too small for a double.
+	same <(printf '0 0\n1e-300 0\n1 0\n' | texttoraw | emst --to=text --method=brute) '0 1 0
+1 2 1'
 }
 
 @test "equal edges are ordered by the difference of the numbers, then by the smaller one" {
@@ -127,15 +113,14 @@ four() {
 }
 
 @test "floats too large or too small to be squared are measured in doubles" {
-	gen --type=float --raw -- values 1x3 0 1267650600228229401496703205376 -1267650600228229401496703205376 >large.nrrd
-	same <(emst --points --to=text large.nrrd) '0 1 1.2676506e+30
-0 2 1.2676506e+30'
-	gen --type=double --raw -- values 1x3 1e-200 3e-200 -2e-200 >small.nrrd
-	same <(emst --points --to=text small.nrrd) '0 1 2e-200
-0 2 3e-200'
-	gen --type=double --raw -- values 1x3 1e200 3e200 -2e200 >huge.nrrd
-	same <(emst --points --to=text huge.nrrd) '0 1 2e+200
-0 2 3e+200'
+	while IFS=: read -r type values want; do
+		gen --type=$type --raw -- values 1x3 $values >p.nrrd
+		same <(emst --points --to=text p.nrrd | xargs) "$want"
+	done <<-'END'
+		float:0 1267650600228229401496703205376 -1267650600228229401496703205376:0 1 1.2676506e+30 0 2 1.2676506e+30
+		double:1e-200 3e-200 -2e-200:0 1 2e-200 0 2 3e-200
+		double:1e200 3e200 -2e200:0 1 2e+200 0 2 3e+200
+	END
 }
 
 @test "a list of points is known by its kind" {
@@ -201,16 +186,9 @@ labels() {
 
 @test "a share of the pixels that is a whole number is that number" {
 	gen ramp 100 1 >row.pgm
-	emst -v --to=palette -m 7% row.pgm 2>&1 | grep -F 'classes of at least 7'
-	emst -v --to=palette -m 7.01% row.pgm 2>&1 | grep -F 'classes of at least 8'
-}
-
-@test "--linkage=single cuts the longest edges" {
-	[ "$(labels --linkage=single -k 1)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels --linkage=single -k 2)" = '1 1 1 1 1 1 1 1 2' ]
-	[ "$(labels --linkage=single -k 3)" = '1 1 1 1 1 2 2 2 3' ]
-	[ "$(labels --linkage=single -k 4)" = '1 1 1 1 1 2 2 3 4' ]
-	[ "$(labels --linkage=single -k 6)" = '1 1 2 2 4 3 3 5 6' ]
+	for m in 7:7 7.01:8; do
+		emst -v --to=palette -m ${m%:*}% row.pgm 2>&1 | grep -F "classes of at least ${m#*:}"
+	done
 }
 
 @test "-k gives the minimum-size forest of so many classes" {
@@ -234,7 +212,11 @@ labels() {
 
 @test "--genie joins the lightest part first while the parts are too unequal" {
 	# In order of length: 10-11, 11-12, 20-21, 12-20, 21-50. With G = 0 a lightest part joins as soon as two differ.
-	[ "$(labels --genie=1 -k 2)" = "$(labels --linkage=single -k 2)" ]
+	# With G = 1 edges join in order: the longest edges are cut.
+	[ "$(labels --genie=1 -k 1)" = '1 1 1 1 1 1 1 1 1' ]
+	[ "$(labels --genie=1 -k 2)" = '1 1 1 1 1 1 1 1 2' ]
+	[ "$(labels --genie=1 -k 3)" = '1 1 1 1 1 2 2 2 3' ]
+	[ "$(labels --genie=1 -k 6)" = '1 1 2 2 4 3 3 5 6' ]
 	[ "$(labels --genie=0 -k 2)" = '1 1 1 1 1 2 2 2 2' ]
 	[ "$(labels --genie -k 2)" = '1 1 1 1 1 2 2 2 2' ]
 }
@@ -245,10 +227,6 @@ labels() {
 	same <(samples want | xargs) '1 1 1 1 2 2 2 2 1 3 3 3 3'
 	emst --points p.nrrd >tree.nrrd
 	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
-}
-
-@test "--fill gives the class that the tree comes to first" {
-	[ "$(labels --min-pts=3 --fill)" = '1 1 1 1 1 2 2 2 2' ]
 }
 
 @test "--distance cuts what is longer" {
@@ -281,20 +259,12 @@ labels() {
 
 @test "--min-pts finds the dense classes and leaves the rest out" {
 	[ "$(labels --min-pts=3)" = '1 1 1 1 1 2 2 2 0' ]
+	[ "$(labels --min-pts=3 --fill)" = '1 1 1 1 1 2 2 2 2' ]
 	[ "$(labels --min-pts=9)" = '1 1 1 1 1 1 1 1 1' ]
 }
 
-@test "--select=leaf takes the smallest classes, eom the most stable" {
-	# Two pairs of groups: a pair weighs 6 from 1/93 to 1/3, a group in it 3 from 1/3 to 1/2.
-	printf 'P2 12 1 255 0 0 2 5 5 7 100 100 102 105 105 107\n' >pairs.pgm
-	[ "$(emst --to=labels --min-pts=3 --select=eom pairs.pgm | tail -c 12 | od -An -tu1 | xargs)" = \
-		'1 1 1 1 1 1 2 2 2 2 2 2' ]
-	[ "$(emst --to=labels --min-pts=3 --select=leaf pairs.pgm | tail -c 12 | od -An -tu1 | xargs)" = \
-		'1 1 1 2 2 2 3 3 3 4 4 4' ]
-}
-
 @test "means are those of the pixels, halves rounded up, in the input's own type" {
-	same <(levels | emst --to=means --linkage=single -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
+	same <(levels | emst --to=means --genie=1 -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
 	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
 	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
 	gen --type=float values 2x2 0 0 1 3 >p.nrrd
@@ -304,7 +274,7 @@ labels() {
 }
 
 @test "the palette has a line for each class: label, pixels, share, mean" {
-	same <(levels | emst --to=palette --linkage=single -k 3) '1 5 0.5556 10.8
+	same <(levels | emst --to=palette --genie=1 -k 3) '1 5 0.5556 10.8
 2 3 0.3333 20.3333
 3 1 0.1111 50'
 	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
@@ -318,7 +288,7 @@ labels() {
 @test "a saved tree is cut again with the same result" {
 	levels >l.pgm
 	emst l.pgm >tree.nrrd
-	for how in '-m 2' '-k 3' '-k 3 --genie' '--linkage=single -k 3' --distance=1 --functional=.1; do
+	for how in '-m 2' '-k 3' '-k 3 --genie' '-k 3 --genie=1' --distance=1 --functional=.1; do
 		emst --to=labels $how l.pgm >want
 		emst --to=labels $how --tree tree.nrrd l.pgm | cmp - want
 	done
@@ -351,14 +321,10 @@ labels() {
 }
 
 @test "several outputs of one run" {
-	levels | emst --to=text -k 3 --labels-to=l.pgm --means-to=m.pgm --palette-to=p.txt --linkage-to=z.nrrd \
-		--tree-to=t.nrrd --text-to=t.txt >text
-	cmp text t.txt
+	levels | emst --to=means -k 3 --labels-to=l.pgm --palette-to=p.txt >m.pgm
 	cmp l.pgm <(levels | emst --to=labels -k 3)
 	cmp m.pgm <(levels | emst --to=means -k 3)
 	cmp p.txt <(levels | emst --to=palette -k 3)
-	[ "$(samples z.nrrd | wc -l)" -eq 5 ]
-	[ "$(samples t.nrrd | wc -l)" -eq 5 ]
 }
 
 @test "--stats says how many points, how long, how many classes" {
@@ -422,16 +388,9 @@ nan nan
 2 2 0.3333 9 9.25'
 	same <(emst --to=text a) '4 5 0.5
 1 4 11.3137085'
-	for cut in '-m 2' --palette=2; do
-		same <(emst $cut --to=labels b | rawtotext) '0 1 1 0 2 2'
-		same <(emst $cut --to=means b | rawtotext) '7 7
-1 1
-1 1
-7 7
-90 93
-90 93'
-		emst $cut --to=palette b | head -n 1 | grep -x '0 2 0.3333'
-	done
+	same <(emst -m 2 --to=labels b | rawtotext) '0 1 1 0 2 2'
+	same <(emst -m 2 --to=means b | rawtotext | xargs) '7 7 1 1 1 1 7 7 90 93 90 93'
+	emst -m 2 --to=palette b | head -n 1 | grep -x '0 2 0.3333'
 	emst --to=colours a | rawtotext | tail -n 1 | grep -x '9 9.5 1 5'
 	emst --together --to=text b b | tail -n 1 | grep '^1 4 '
 	emst -o tree b
@@ -441,13 +400,6 @@ nan nan
 	sed /^nodata/d b | emst -m 2 --to=labels | rawtotext | run -1 grep -w 0
 	fails 1 'emst: (stdin): no pixel has data' emst -m 1 --to=labels < <(item uchar '2 1' nodata:=5 -- 5 5)
 	fails 1 'pixel 0 is not finite; --neighbours joins all pixels' emst --neighbours=4 -m 1 --to=labels a
-	# More pixels than are written at once, some of them without data.
-	gen noise 700 500 | pgmtoraw >big
-	rawmath --type=uchar 'a < 40 ? 0 : a' big | sed '0,/^encoding/s/^encoding/nodata:=0\nencoding/' >holes
-	for t in 1 2; do
-		emst -t $t --palette=5 --to=labels holes | rawmath --type=uchar '(l == 0) != (h == 0)' l=- h=holes | rawinfo | grep -x 'max: 0'
-		emst -t $t --palette=5 holes | cksum
-	done | sort -u | wc -l | grep -x 2
 }
 
 @test "more classes than vertices, larger classes than the image" {
@@ -484,7 +436,7 @@ nan nan
 @test "a full disk is an error, whichever output it is" {
 	four >four.ppm
 	fails 1 'No space left' eval 'emst four.ppm >/dev/full'
-	fails 1 'No space left' emst --to=text -o text --labels-to=/dev/full four.ppm
+	fails 1 'No space left' emst --to=text -o text --palette-to=/dev/full four.ppm
 }
 
 @test "a header that claims more than there can be commits nothing" {
@@ -499,27 +451,44 @@ nan nan
 }
 
 @test "options that exclude each other, and numbers out of range" {
-	fails 2 'only one of' emst -m 2 --distance=2
-	fails 2 '--genie goes with -k' emst --genie
-	fails 2 '--linkage=single goes with -k' emst --linkage=single
-	fails 2 'give -k N' emst --min-pts=3 -m 2
-	fails 2 '--fill goes with' emst --fill
-	fails 2 '--genie' emst -k 2 --genie=1.5
-	fails 2 'only one of' emst --points --image
-	fails 2 '--select goes with --min-pts' emst --select=leaf
-	fails 2 "--min-size: '0'" emst -m 0
-	fails 2 "--min-size: '101%'" emst -m 101%
-	fails 2 "--min-size: '1.5'" emst -m 1.5
-	fails 2 '--classes' emst -k 0
-	fails 2 '--functional' emst --functional=0
-	fails 2 'standard output is for --to' emst --labels-to=-
-	for choice in '-k 2' '-m 2' --distance=2 --functional=.1 '--min-pts=2 --fill' '--min-pts=2 --select=leaf'; do
-		for to in tree text linkage colours; do
-			# shellcheck disable=SC2086 # arguments are words
+	while IFS=: read -r options text; do
+		# shellcheck disable=SC2086 # options are words
+		fails 2 "$text" emst $options
+	done <<-'END'
+		-m 2 --distance=2:only one of
+		--genie:--genie goes with -k
+		--min-pts=3 -m 2:give -k N
+		--fill:--fill goes with
+		-k 2 --genie=1.5:--genie
+		--points --image:only one of
+		-m 0:--min-size: '0'
+		-m 101%:--min-size: '101%'
+		-m 1.5:--min-size: '1.5'
+		-k 0:--classes
+		--functional=0:--functional
+		--labels-to=-:standard output is for --to
+		--method=brute --min-pts=3:--method=brute makes the tree
+		--method=brute --tree=x:--method=brute makes the tree
+		--method=brute --neighbours=4:--method=brute makes the tree
+		--neighbours=6:--neighbours: '6' is not 4 or 8
+		--neighbours=4 --min-pts=3:without --min-pts
+		--scale=1:--scale goes with --neighbours
+		--neighbours=4 --scale=1 -k 3:only -m goes with it
+		--neighbours=4 --scale=1 --to=tree:makes no tree
+		--together --points:--together goes without --neighbours and --points
+		--to=colours --neighbours=4:--to=colours goes without --neighbours and --points
+		--together --labels-to=x:--together writes no labels and means
+		--to=colours --method=brute:--method=brute: goes with a tree or classes
+		--to=colours --tree=x:--tree: goes with a tree or classes
+		--to=colours --min-pts=2:--min-pts: goes with a tree or classes
+	END
+	for to in tree text linkage colours; do
+		for choice in '-k 2' '-m 2' --distance=2 --functional=.1 '--min-pts=2 --fill'; do
+			# shellcheck disable=SC2086
 			fails 2 'chooses classes: give --to=labels, means or palette' emst --to=$to $choice
 		done
+		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm
 	done
-	fails 2 'chooses classes' emst --palette=2 --to=colours
 }
 
 @test "a table of few columns and many rows is neither points nor a picture until that is said" {
@@ -539,193 +508,6 @@ nan nan
 		emst --quiet --to=$kind part.nrrd >out.nrrd
 		run -1 grep -a 'tile:=' out.nrrd
 	done
-}
-
-# --- palettes --------------------------------------------------------------------------------
-
-@test "--palette writes the picture in few colours, the same for any threads" {
-	gen --type=uchar --raw noise 192 128 >noise.nrrd
-	{
-		printf 'P6\n64 128\n255\n'
-		tail -c 24576 noise.nrrd
-	} >rgb.ppm
-	for k in 1 2 9 64 256; do
-		emst -t 1 --palette=$k --labels-to=l.pgm --palette-to=p.txt rgb.ppm >one.ppm
-		[ "$(wc -l <p.txt)" -le $k ]
-		[ "$(pnmtoplainpnm l.pgm | sed -n 3p)" -le $k ]
-		[ "$(tail -c 24576 one.ppm | od -An -v -tx1 -w3 | sort -u | wc -l)" -le $k ]
-		for t in 2 7; do
-			emst -t $t --palette=$k rgb.ppm | cmp - one.ppm
-		done
-	done
-}
-
-@test "--palette keeps a picture of few colours as it is" {
-	four | pnmtopnm >four.ppm
-	emst --palette=4 four.ppm | cmp - four.ppm
-	levels | pnmtopnm >l.pgm
-	emst --palette=6 l.pgm | cmp - l.pgm
-}
-
-@test "--palette splits gray levels where that loses least" {
-	same <(levels | emst --palette=3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
-	same <(levels | emst --palette=3 --to=palette) '1 5 0.5556 10.8
-2 3 0.3333 20.3333
-3 1 0.1111 50'
-}
-
-# pam_of PLANES TYPE SAMPLES: a row of pixels as a PAM, each sample one byte.
-pam_of() {
-	printf "P7\nWIDTH %d\nHEIGHT 1\nDEPTH $1\nMAXVAL 255\nTUPLTYPE $2\nENDHDR\n" $((($# - 2) / $1))
-	shift 2
-	printf "$(printf '\\x%02x' "$@")"
-}
-
-@test "--palette compares colours with alpha as they are seen: clear pixels are one colour" {
-	pam_of 4 RGB_ALPHA 255 0 0 255 9 9 9 0 200 1 1 0 100 100 100 128 104 100 100 128 >rgba.pam
-	emst --palette=3 rgba.pam >three.pam
-	same <(head -n 6 three.pam | tail -n 1) 'TUPLTYPE RGB_ALPHA'
-	same <(tail -c 20 three.pam | od -An -tu1 -w20 | xargs) \
-		'255 0 0 255 0 0 0 0 0 0 0 0 102 100 100 128 102 100 100 128'
-	emst --palette=9 rgba.pam | cmp - <(pam_of 4 RGB_ALPHA 255 0 0 255 0 0 0 0 0 0 0 0 100 100 100 128 104 100 100 128)
-	pam_of 2 GRAYSCALE_ALPHA 5 0 7 0 5 200 7 200 >gray.pam
-	emst --palette=2 gray.pam | cmp - <(pam_of 2 GRAYSCALE_ALPHA 0 0 0 0 6 200 6 200)
-}
-
-@test "--palette keeps opaque pixels opaque and clear ones clear" {
-	# Few opaque pixels lie among many that are nearly opaque; one pixel is clear.
-	local i pixels=(90 90 90 255)
-	for i in {1..9}; do
-		pixels+=($((80 + i)) 90 90 $((240 + i)))
-	done
-	pam_of 4 RGB_ALPHA "${pixels[@]}" 0 0 0 0 >mixed.pam
-	for k in 2 3 5; do
-		emst --palette=$k mixed.pam >out.pam
-		same <(tail -c 44 out.pam | head -c 4 | od -An -tu1 | awk '{print $4}') 255
-		same <(tail -c 4 out.pam | od -An -tu1 | xargs) '0 0 0 0'
-	done
-	# One class for both would be opaque.
-	same <(emst --palette=1 mixed.pam | tail -c 1 | od -An -tu1 | xargs) 255
-}
-
-@test "the colours of pictures with alpha keep what opaque is" {
-	pam_of 4 RGB_ALPHA 255 0 0 255 9 9 9 0 200 1 1 0 100 100 100 128 104 100 100 128 >rgba.pam
-	emst --to=colours rgba.pam >c.nrrd
-	grep -ax 'opaque:=255' c.nrrd
-	for how in '' --together; do
-		emst $how --palette=3 --to=palette c.nrrd | cmp - <(emst --palette=3 --to=palette rgba.pam)
-	done
-	sed "s,^opaque:=.*,opaque:=0," c.nrrd >zero.nrrd
-	fails 1 'opaque:=0: want the alpha of opaque pixels' emst --palette=3 --to=palette zero.nrrd
-	pam_of 4 BANDS 1 2 3 4 >bands.pam
-	fails 1 'opaque pixels have alpha 0; in the items before 255' emst --together --palette=3 --to=palette rgba.pam bands.pam
-}
-
-@test "--palette takes 16 bits, and as many planes as four" {
-	printf 'P2 5 1 65535 1000 50000 1001 1002 50002\n' | emst --palette=2 | pnmtoplainpnm >two.pgm
-	same <(tail -n 1 two.pgm | xargs) '1001 50001 1001 1001 50001'
-	printf 'P3 3 1 4095 7 9 4000 9 9 4000 4000 9 7\n' | emst --palette=2 | pnmtoplainpnm >two.ppm
-	same <(tail -n 1 two.ppm | xargs) '8 9 4000 8 9 4000 4000 9 7'
-	pam_of 4 BANDS 1 2 3 4 1 2 3 6 90 80 70 60 >bands.pam
-	same <(emst --palette=2 bands.pam | tail -c 12 | od -An -tu1 | xargs) '1 2 3 5 1 2 3 5 90 80 70 60'
-	# Only the fourth plane tells these pixels apart.
-	pam_of 4 BANDS 1 2 3 4 1 2 3 6 1 2 3 200 >fourth.pam
-	same <(emst --palette=2 fourth.pam | tail -c 12 | od -An -tu1 | xargs) '1 2 3 5 1 2 3 5 1 2 3 200'
-	gen --type=ushort --pnm noise 300 200 >deep.pgm
-	for t in 2 7; do
-		emst -t $t --palette=64 deep.pgm | cmp - <(emst -t 1 --palette=64 deep.pgm)
-	done
-}
-
-@test "--dither keeps the mean of an area, and pictures of few colours as they are" {
-	# A field of level 2 among a third of 0 and a third of 8.
-	{
-		printf 'P5\n32 96\n255\n'
-		head -c 1024 /dev/zero
-		head -c 1024 /dev/zero | tr '\0' '\2'
-		head -c 1024 /dev/zero | tr '\0' '\10'
-	} >field.pgm
-	emst --palette=3 --dither field.pgm | cmp - field.pgm
-	# Between the two colours 1 and 8, the field of 2 stays flat without --dither.
-	same <(emst --palette=2 field.pgm | tail -c 2048 | head -c 1024 | od -An -v -tu1 -w1 | sort -u | xargs) 1
-	emst --palette=2 --dither --labels-to=l.pgm field.pgm >out.pgm
-	tail -c 2048 out.pgm | head -c 1024 | od -An -v -tu1 -w1 |
-		awk '{s += $1} END {m = s / NR; exit !(m > 1.5 && m < 2.2)}'
-	same <(tail -c 3072 l.pgm | od -An -v -tu1 -w1 | sort -u | xargs) '1 2'
-	# The table is that of the colours alone.
-	emst --palette=2 --to=palette field.pgm >want
-	emst --palette=2 --dither --palette-to=p.txt field.pgm >/dev/null
-	cmp p.txt want
-}
-
-@test "--dither keeps opaque pixels opaque and clear ones clear, and pictures of an item apart" {
-	pam_of 4 RGB_ALPHA 90 0 0 255 9 9 9 0 99 1 1 200 60 0 0 255 10 0 0 100 1 2 3 0 >a.pam
-	emst --palette=3 --dither a.pam | tail -c 24 | od -An -v -tu1 -w4 | awk '{print $4}' >alpha
-	same <(sed -n '1p;2p;4p;6p' alpha | xargs) '255 0 255 0'
-	gen --type=uchar --raw noise 64 48 >one.nrrd
-	cat one.nrrd one.nrrd | rawjoin >two.nrrd
-	emst --palette=4 --dither --to=labels one.nrrd | tail -c 3072 >want
-	emst --palette=4 --dither --to=labels two.nrrd | tail -c 3072 | cmp - want
-}
-
-@test "--dither goes with --palette and with an output that shows pixels" {
-	fails 2 '--dither goes with --palette' emst --dither
-	fails 2 'give --to=labels or means' emst --palette=2 --dither --to=palette
-	emst --to=colours <(printf 'P3 2 1 255 0 0 0 9 9 9\n') >c.nrrd
-	fails 1 '--dither takes pictures' emst --palette=2 --dither c.nrrd
-}
-
-# loss A B: the mean of the squared differences of all samples.
-loss() {
-	rawmath '(a - b)^2' "$1" "$2" | rawinfo | sed -n 's/^mean: //p'
-}
-
-@test "--palette takes other types of samples, and more planes than four" {
-	# Six planes: only the last one tells the second group from the first.
-	item short '6 6 1' 'kinds: vector domain domain' -- 1 2 3 4 5 -600 1 2 3 4 5 -602 \
-		1 2 3 4 5 900 1 2 3 4 5 901 -9 -9 -9 -9 -9 0 1 2 3 4 5 902 >bands
-	same <(emst --palette=3 --to=labels bands | rawtotext) '2 2 1 1 3 1'
-	same <(emst --palette=3 bands | rawtotext | sed -n '1p;4,5p') '1 2 3 4 5 -601
-1 2 3 4 5 901
--9 -9 -9 -9 -9 0'
-	same <(emst --palette=3 --to=palette bands | tail -n 1) '3 1 0.1667 -9 -9 -9 -9 -9 0'
-	emst --palette=6 bands | rawtotext | cmp - <(rawtotext bands)
-	# Neither huge nor tiny samples, nor a plane of one value.
-	for by in 1e30 1e-30; do
-		same <(rawmath --type=double "a * $by" bands | emst --palette=3 --to=labels | rawtotext) '2 2 1 1 3 1'
-		same <(rawmath "a * $by" bands | emst --palette=3 --to=labels | rawtotext) '2 2 1 1 3 1'
-	done
-	item float '1 3 1' 'kinds: vector domain domain' -- 5 5 5 | emst --palette=2 --to=palette | grep -x '1 3 1.0000 5'
-	rawmath 'a < 0 ? nan : a' bands | emst --palette=1 --to=palette | grep -x '0 3 0.5000'
-	# A picture of floats loses as much as one of bytes, within 2 %, and so does one that has its planes twice.
-	for s in 1 2 3; do gen noise -s $s 200 150 | pgmtoraw >$s.nrrd; done
-	printf 'P2 9 9 1 %s\n' "$(yes 1 | head -81 | xargs)" >box.pgm
-	rawstack --planes {1,2,3}.nrrd | wconv -k box.pgm --normalise --edge=reflect --type=input >p
-	rawmath 'a + .25' p >f
-	rawmath --type=int a p >i
-	rawstack --planes p p >twice
-	for k in 2 5 16 100; do
-		emst --palette=$k p >bytes
-		for x in f i twice; do
-			emst --palette=$k $x >few
-			emst --palette=$k --to=palette $x | wc -l | grep -x $k
-			awk -v a="$(loss p bytes)" -v b="$(loss $x few)" 'BEGIN { print a, b; exit !(b < 1.02 * a) }'
-			for t in 2 5; do emst -t $t --palette=$k $x | rawtotext | cksum; done | uniq | wc -l | grep -x 1
-		done
-	done
-}
-
-@test "--palette makes no tree, and says what it does not take" {
-	pam_of 65 BANDS {1..65} >many.pam
-	fails 1 'at most 64 planes' emst --palette=2 many.pam
-	pam_of 5 BANDS 1 2 3 4 5 >five.pam
-	fails 1 '--dither is for pictures of one to four planes of 8 or 16 bits' emst --palette=2 --dither five.pam
-	fails 2 'no tree' emst --palette=2 --to=tree
-	fails 2 'no tree' emst --palette=2 --text-to=x
-	fails 2 'needs no tree' emst --palette=2 --points
-	fails 2 'makes its own classes' emst --palette=2 -k 2
-	fails 2 '--palette' emst --palette=257
-	fails 2 '--palette' emst --palette=0
 }
 
 # --- regions ---------------------------------------------------------------------------------
@@ -794,12 +576,7 @@ regions() {
 	printf 'P2 3 1 255 7 200 7\n' | emst --neighbours=8 --scale=1 | tail -c 3 | cmp - <(printf '\1\1\1')
 }
 
-@test "--neighbours and --scale say what they do not go with" {
-	fails 2 "--neighbours: '6' is not 4 or 8" emst --neighbours=6
-	fails 2 'without --palette' emst --neighbours=4 --min-pts=3
-	fails 2 '--scale goes with --neighbours' emst --scale=1
-	fails 2 'only -m goes with it' emst --neighbours=4 --scale=1 -k 3
-	fails 2 'makes no tree' emst --neighbours=4 --scale=1 --to=tree
+@test "--neighbours takes one picture" {
 	gen --type=float --raw values 2x4x2 $(seq 16) >stack.nrrd
 	fails 1 'items of one picture' emst --neighbours=4 stack.nrrd
 }

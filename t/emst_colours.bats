@@ -27,21 +27,6 @@ strips() {
 2 1 2'
 }
 
-@test "colours alone need no tree, and what is no picture is no PNM: options without effect are refused" {
-	printf 'P2 4 1 255 7 7 2 7\n' >a.pgm
-	emst -o a.tree a.pgm
-	fails 2 '--method=brute: goes with a tree or classes' emst --to=colours --method=brute a.pgm
-	fails 2 '--tree: goes with a tree or classes' emst --to=colours --tree=a.tree a.pgm
-	fails 2 '--min-pts: goes with a tree or classes' emst --to=colours --min-pts=2 a.pgm
-	emst --to=colours --text-to=text --method=brute a.pgm >c.nrrd
-	same text '2 7 5'
-	for to in tree text linkage palette colours; do
-		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm a.pgm
-	done
-	emst -o a.tree --pnm --means-to=m.pgm -m 4 a.pgm
-	same <(rawtotext m.pgm) '6 6 6 6'
-}
-
 @test "the colours of several pictures give what one picture of all pixels gives" {
 	strips
 	for how in --to=tree --to=linkage --to=colours; do
@@ -51,13 +36,14 @@ strips() {
 		{ emst --together --to=colours a.ppm b.ppm && emst --to=colours c.ppm; } |
 			emst --together "$how" -t 2 | rawtotext | cmp - want
 	done
-	for how in '-m 9' '-k 3' '-k 3 --genie' --distance=1 --functional=.1 --min-pts=4 --palette=5; do
+	for how in '-m 9' '-k 3' '-k 3 --genie' --distance=1 --functional=.1 --min-pts=4; do
 		emst --to=palette $how all.ppm >want
 		emst --together --to=palette $how a.ppm b.ppm c.ppm | cmp - want
 		for i in c b a; do emst --to=colours $i.ppm; done | emst --together --to=palette $how | cmp - want
 		emst --together --to=colours a.ppm b.ppm c.ppm | emst --to=palette $how | cmp - want
 	done
-	emst --together --tree-to=t.nrrd --to=text a.ppm b.ppm c.ppm >want
+	emst --together a.ppm b.ppm c.ppm >t.nrrd
+	emst --together --to=text a.ppm b.ppm c.ppm >want
 	emst --together --tree t.nrrd --to=text c.ppm a.ppm b.ppm | cmp - want
 }
 
@@ -118,7 +104,7 @@ strips() {
 	same <(rawtotext one) '2 17179869184
 7 17179869184'
 	grep -ax 'type: double' one
-	same <(emst --palette=1 --to=palette one) '1 34359738368 1.0000 4.5'
+	same <(emst -k 1 --to=palette one) '1 34359738368 1.0000 4.5'
 }
 
 @test "lists of colours that cannot be are refused" {
@@ -148,11 +134,4 @@ strips() {
 	fails 1 'the items before have 1 of uchar' emst --together g.pgm c.ppm
 	: >empty
 	fails 1 'empty input' emst --together empty
-}
-
-@test "--together and --to=colours say what they do not go with" {
-	fails 2 '--together goes without --neighbours and --points' emst --together --points
-	fails 2 '--to=colours goes without --neighbours and --points' emst --to=colours --neighbours=4
-	fails 2 '--together writes no labels and means' emst --together --palette=3
-	fails 2 '--together writes no labels and means' emst --together --labels-to=x
 }

@@ -69,10 +69,10 @@ stack morphrec --regmax --part=1/2
 image wconv -t 2 -k kernel.nrrd --part=0/2
 image emst -t 2 --to=labels --distance=3
 image emst --to=tree --method=brute
-image emst -t 2 --together --to=palette --colours-to=colours
-image emst -t 2 --palette=9
-bands emst -t 2 --palette=3
-image emst --palette=9 --dither
+image emst -t 2 --together --to=palette
+image rawpalette -t 2 --colours=9
+bands rawpalette -t 2 --colours=3
+image rawpalette --colours=9 --dither
 image emst -t 2 --neighbours=8 --scale=9
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
 image dptrace -t 2 --quiet --score=edge --objective=cost --to=wkt -p -.5,-.5 -p .5,.5

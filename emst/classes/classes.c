@@ -17,12 +17,6 @@ dendrogram_lighter(const struct dendrogram *d, size_t e)
 	return a < b ? a : b;
 }
 
-/*
- * Returns the n-1 edges (a) sorted by dendrogram_lighter() (key); equal ones stay in the order of the tree. The caller frees
- * the result. NULL means that memory has run out.
- */
-struct sorted;
-
 /* ---- labels ---- */
 
 /* Makes labels from cuts. */
@@ -101,12 +95,30 @@ classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cut,
 	return err;
 }
 
+double *
+classes_means(const struct classes *c, const struct vertices *v)
+{
+	const size_t k = v->set.k;
+	double *mean = weir_calloc((c->n + 1) * k, sizeof *mean), x[EMST_MOSTDIM];
+
+	for (size_t i = 0; mean && i < v->set.n; i++) {
+		const uint32_t label = c->label[i];
+		vertices_get(v, i, x);
+		for (size_t a = 0; label && a < k; a++)
+			mean[label * k + a] += (double)v->weight[i] * x[a];
+	}
+	for (size_t label = 1; mean && label <= c->n; label++)
+		for (size_t a = 0; a < k; a++)
+			mean[label * k + a] =
+			    mean[label * k + a] / (double)c->weight[label] * v->scale;
+	return mean;
+}
+
 void
 classes_free(struct classes *c)
 {
 	weir_free(c->label);
 	weir_free(c->weight);
-	weir_free(c->pixel);
 	*c = (struct classes){0};
 }
 
@@ -157,6 +169,10 @@ dendrogram_free(struct dendrogram *d)
 	*d = (struct dendrogram){0};
 }
 
+/*
+ * Returns the n-1 edges (a) sorted by dendrogram_lighter() (key); equal ones stay in the order of the tree. The caller frees
+ * the result. NULL means that memory has run out.
+ */
 static struct sorted *
 dendrogram_by_lighter(const struct dendrogram *d)
 {
@@ -183,13 +199,6 @@ cut_size(const struct dendrogram *d, uint64_t min_weight, uint8_t *cut)
 {
 	for (size_t e = 0; e + 1 < d->n; e++)
 		cut[e] = dendrogram_lighter(d, e) >= min_weight;
-}
-
-void
-cut_longest(const struct emst_tree *t, size_t classes, uint8_t *cut)
-{
-	for (size_t e = 0; e + 1 < t->n; e++)
-		cut[e] = e + classes >= t->n;
 }
 
 void
@@ -760,8 +769,8 @@ choose(struct condensed *y, uint32_t *chosen)
 {
 	for (size_t i = y->n; i-- > 0;) {
 		struct lasting *l = &y->l[i];
-		bool take = !l->splits || (!y->how.leaves && l->parent != CLASSES_NONE &&
-					   l->stability >= l->within);
+		const bool take =
+		    !l->splits || (l->parent != CLASSES_NONE && l->stability >= l->within);
 		chosen[i] = take ? (uint32_t)i : CLASSES_NONE;
 		if (!take)
 			l->stability = l->within;

@@ -31,9 +31,6 @@ struct classes {
 	uint32_t *label;
 	/* [n + 1]: the weight of each class; weight[0] is that of the vertices without a class; owned. */
 	uint64_t *weight;
-	/* [inputs]: the class of each pixel less 1, where pixels of one colour may differ; owned. NULL: label says it. */
-	uint8_t *pixel;
-	bool seen; /* They are classes of colours with alpha as these are seen (palette.h). */
 };
 
 /* All return 0 or -ENOMEM. weight [vertices]; NULL means 1 each. The sum of all weights is below 2^46. */
@@ -41,11 +38,10 @@ int dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint6
 void dendrogram_free(struct dendrogram *d);
 
 /*
- * These fill cut[n-1]: 1 where an edge is cut, else 0. cut_size() makes the minimum-size forest. cut_longest() cuts the
- * last classes - 1 edges of the tree, which is single linkage. cut_length() cuts all edges longer than `longest`.
+ * These fill cut[n-1]: 1 where an edge is cut, else 0. cut_size() makes the minimum-size forest. cut_length() cuts all edges
+ * longer than `longest`.
  */
 void cut_size(const struct dendrogram *d, uint64_t min_weight, uint8_t *cut);
-void cut_longest(const struct emst_tree *t, size_t classes, uint8_t *cut);
 void cut_length(const struct emst_tree *t, double longest, uint8_t *cut);
 
 /*
@@ -90,8 +86,7 @@ int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cu
  * of one length at once, so the order of equal edges does not matter. A class lasts until a cut leaves two or more parts of at
  * least min_weight each. Smaller parts drop out of the class; a single vertex drops out when its last edge is cut. The
  * stability of a class is a sum over the weight that drops out or passes to those parts: 1/length at that cut minus 1/length
- * at the cut where the class began. With leaves, the classes that do not fall into such parts are chosen; otherwise those with
- * the largest total stability. If the tree never falls into such parts, all is one class. On a Euclidean tree the result is
+ * at the cut where the class began. The classes with the largest total stability are chosen. If the tree never falls into such parts, all is one class. On a Euclidean tree the result is
  * the classes of single linkage that last longest.
  *
  * With fill, a vertex that has dropped out gets the class that the tree joins it to first: edges join parts in order, unless
@@ -99,10 +94,16 @@ int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cu
  */
 struct density {
 	uint64_t min_weight;
-	bool leaves, fill;
+	bool fill;
 };
 int classes_density(struct classes *c, const struct dendrogram *d, const struct emst_tree *t,
 		    struct density how);
+
+/*
+ * Returns the means of the classes [n + 1][planes]; v has been weighed. Row 0, of no class, is 0. The caller frees the result.
+ * NULL: no memory.
+ */
+double *classes_means(const struct classes *c, const struct vertices *v);
 
 void classes_free(struct classes *c);
 

@@ -1,5 +1,4 @@
-/* Writes results, with one writer for each kind of output. io/ and main.c do all the input and output of emst. */
-#include <errno.h>
+/* Writes results, with one writer for each kind of output. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,104 +8,8 @@
 #include "common/base/par.h"
 #include "common/base/sample.h"
 #include "common/stream/axes.h"
-#include "emst/job.h"
-#include "emst/mesh/mesh.h"
-#include "emst/palette/palette.h"
-
-/* ---- means ---- */
-
-/* The colours that stand for classes. */
-
-/* A class of colours with alpha. */
-struct seen {
-	double w, alpha,
-	    p[3]; /* pixels, and the sums of alpha and of premultiplied samples; opaque is 1 */
-	bool opaque, clear; /* Some of its colours are. */
-};
-
-static void
-add_seen(struct seen *s, const struct vertices *v, size_t i)
-{
-	const size_t planes = v->planes - 1;
-	const double w = (double)v->weight[i];
-	double x[4];
-
-	vertices_get(v, i, x);
-	const double alpha = fmin(x[planes] / v->opaque, 1);
-	s->w += w;
-	s->alpha += w * alpha;
-	for (size_t c = 0; c < planes; c++)
-		s->p[c] += w * alpha * fmin(x[c] / v->opaque, 1);
-	s->opaque |= alpha == 1;
-	s->clear |= alpha == 0;
-}
-
-/* Fills row[] with the colour of a class. */
-static void
-colour_of(double *row, const struct seen *s, const struct vertices *v, bool only)
-{
-	const size_t planes = v->planes - 1;
-	const bool clear = s->alpha == 0 || (s->clear && !s->opaque && !only);
-
-	for (size_t c = 0; c < planes; c++)
-		row[c] = clear	     ? 0
-			 : s->opaque ? v->opaque * ((s->p[c] - s->alpha / 2) / s->w + .5)
-				     : v->opaque * s->p[c] / s->alpha;
-	row[planes] = clear ? 0 : s->opaque ? v->opaque : v->opaque * s->alpha / s->w;
-}
-
-static void
-find_seen(double *mean, const struct result *r)
-{
-	const size_t k = r->v->planes, n = r->classes->n + 1;
-	struct seen *s = weir_calloc(n, sizeof *s);
-
-	if (!s)
-		raw_die(r->in, "no memory");
-	for (size_t i = 0; i < r->v->set.n; i++)
-		add_seen(&s[r->classes->label[i]], r->v, i);
-	for (size_t label = 1; label < n; label++)
-		colour_of(mean + label * k, &s[label], r->v, n == 2);
-	weir_free(s);
-}
-
-static void
-find_means(double *mean, const struct result *r)
-{
-	const size_t k = r->v->set.k, n = r->classes->n + 1;
-	double x[EMST_MOSTDIM];
-
-	for (size_t i = 0; i < r->v->set.n; i++) {
-		uint32_t label = r->classes->label[i];
-		vertices_get(r->v, i, x);
-		for (size_t a = 0; label && a < k; a++)
-			mean[label * k + a] += (double)r->v->weight[i] * x[a];
-	}
-	for (size_t label = 1; label < n; label++)
-		for (size_t a = 0; a < k; a++)
-			mean[label * k + a] =
-			    mean[label * k + a] / (double)r->classes->weight[label] * r->v->scale;
-}
-
-/*
- * Returns [label][k]: the weighted means of the classes. Row 0, for vertices without a class, is 0. Classes of colours as they
- * are seen (palette.h) have the colour that is nearest to theirs in this sense. The caller frees them. Dies without memory.
- */
-static double *
-means_of(const struct result *r)
-{
-	double *mean = weir_calloc((r->classes->n + 1) * r->v->set.k, sizeof *mean);
-
-	if (!mean)
-		raw_die(r->in, "no memory");
-	if (r->classes->seen)
-		find_seen(mean, r);
-	else
-		find_means(mean, r);
-	return mean;
-}
-
-/* ---- writing ---- */
+#include "common/stream/pipeline.h"
+#include "emst/items.h"
 
 enum { BLOCK = 4096 };
 
@@ -114,7 +17,7 @@ static bool
 is_pnm(const struct result *r)
 {
 	return r->common->as == RAW_AS_PNM ||
-	       (r->common->as == RAW_FOLLOW && r->x->format == IMG_PNM);
+	       (r->common->as == RAW_FOLLOW && r->item->x.format == IMG_PNM);
 }
 
 /* --- trees ------------------------------------------------------------------------------------------------------- */
@@ -125,9 +28,9 @@ begin_rows(struct raw_out *out, const struct result *r, size_t columns, const ch
 {
 	struct img y;
 
-	if (r->full->n < 2)
+	if (r->tree->n < 2)
 		raw_die(r->in, "a single vertex has no edges; --to=text or --to=labels can say so");
-	img_init(&y, IMG_F64, 2, (size_t[]){columns, r->full->n - 1});
+	img_init(&y, IMG_F64, 2, (size_t[]){columns, r->tree->n - 1});
 	strcpy(y.axis[0].kind, "list");
 	img_set_key(&y, "columns", "%s", names);
 	if (r->min_pts)
@@ -141,23 +44,23 @@ begin_rows(struct raw_out *out, const struct result *r, size_t columns, const ch
 static uint32_t
 number(const struct result *r, uint32_t vertex)
 {
-	return r->v->points ? vertex : vertices_number(r->v, vertex);
+	return r->item->v.points ? vertex : vertices_number(&r->item->v, vertex);
 }
 
 static void
 write_tree(struct raw_out *out, const struct result *r)
 {
 	double row[BLOCK][3];
-	size_t n = r->full->n - 1;
+	size_t n = r->tree->n - 1;
 
 	begin_rows(out, r, 3, "u v length");
 	for (size_t from = 0; from < n; from += BLOCK) {
 		size_t count = n - from < BLOCK ? n - from : BLOCK;
 		for (size_t i = 0; i < count; i++) {
-			struct emst_edge e = r->full->edge[from + i];
+			struct emst_edge e = r->tree->edge[from + i];
 			row[i][0] = number(r, e.u);
 			row[i][1] = number(r, e.v);
-			row[i][2] = r->full->length[from + i];
+			row[i][2] = r->tree->length[from + i];
 		}
 		raw_write(out, row, 3 * count);
 	}
@@ -166,9 +69,9 @@ write_tree(struct raw_out *out, const struct result *r)
 static void
 write_text(struct raw_out *out, const struct result *r)
 {
-	for (size_t i = 0; i + 1 < r->full->n; i++)
-		raw_printf(out, "%u %u %.10g\n", number(r, r->full->edge[i].u),
-			   number(r, r->full->edge[i].v), r->full->length[i]);
+	for (size_t i = 0; i + 1 < r->tree->n; i++)
+		raw_printf(out, "%u %u %.10g\n", number(r, r->tree->edge[i].u),
+			   number(r, r->tree->edge[i].v), r->tree->length[i]);
 }
 
 /* Writes SciPy's rows: the two parts, the smaller number first; the distance; the number of vertices in both parts. */
@@ -177,10 +80,10 @@ write_linkage(struct raw_out *out, const struct result *r)
 {
 	double row[BLOCK][4];
 	struct dendrogram d;
-	size_t n = r->full->n - 1;
+	size_t n = r->tree->n - 1;
 
 	begin_rows(out, r, 4, "part part length vertices");
-	if (dendrogram_make(&d, r->full, NULL))
+	if (dendrogram_make(&d, r->tree, NULL))
 		raw_die(r->in, "no memory");
 	for (size_t from = 0; from < n; from += BLOCK) {
 		size_t count = n - from < BLOCK ? n - from : BLOCK;
@@ -188,8 +91,8 @@ write_linkage(struct raw_out *out, const struct result *r)
 			const uint32_t *part = d.part[from + i];
 			row[i][0] = part[0] < part[1] ? part[0] : part[1];
 			row[i][1] = part[0] < part[1] ? part[1] : part[0];
-			row[i][2] = r->full->length[from + i];
-			row[i][3] = (double)d.weight[r->full->n + from + i];
+			row[i][2] = r->tree->length[from + i];
+			row[i][3] = (double)d.weight[r->tree->n + from + i];
 		}
 		raw_write(out, row, 4 * count);
 	}
@@ -237,13 +140,13 @@ copy_rows(char *to, const struct rows_of_classes *w, const uint32_t *label, size
 static void
 fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, size_t from, size_t n)
 {
-	const uint8_t *pixel = r->classes->pixel;
+	const uint8_t *pixel = r->pixel;
 	uint32_t vertex[BLOCK];
 
 	for (size_t at = 0; at < n; at += BLOCK) {
 		const size_t count = n - at < BLOCK ? n - at : BLOCK;
 		if (!pixel)
-			vertices_find(r->v, from + at, count, vertex);
+			vertices_find(&r->item->v, from + at, count, vertex);
 		for (size_t i = 0; i < count; i++)
 			vertex[i] =
 			    pixel ? pixel[from + at + i] + 1u : r->classes->label[vertex[i]];
@@ -251,13 +154,41 @@ fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, siz
 	}
 }
 
+/* Counts the pixels with data among from..from + n - 1. */
+static size_t
+with_data(const struct missing *m, size_t from, size_t n)
+{
+	size_t others = 0;
+
+	for (size_t i = 0; i < n; i++)
+		others += !m->is[from + i];
+	return others;
+}
+
+/*
+ * Moves the rows of the pixels with data, which stand at the front of rows[n], to their pixels from..from + n - 1 of the item.
+ * Pixels without data get the row `none`. Rows have this many bytes.
+ */
+static void
+spread_rows(const struct missing *m, char *rows, size_t from, size_t n, const char *none,
+	    size_t bytes)
+{
+	size_t at = with_data(m, from, n);
+
+	for (size_t i = n; i-- > 0;)
+		if (m->is[from + i])
+			memcpy(rows + i * bytes, none, bytes);
+		else
+			memmove(rows + i * bytes, rows + --at * bytes, bytes);
+}
+
 /* Writes the row of every pixel or point. Threads fill a piece together, then one of them writes it. */
 static void
 write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct result *r)
 {
 	enum { SHARE = 1 << 15, SHARES = 8, SHARE_BYTES = 1 << 17 };
-	const struct missing *m = r->missing;
-	const size_t all = r->v->inputs + m->n, fit = SHARE_BYTES / w->bytes + 1,
+	const struct missing *m = &r->item->missing;
+	const size_t all = r->item->v.inputs + m->n, fit = SHARE_BYTES / w->bytes + 1,
 		     share = fit < SHARE ? fit : SHARE,
 		     piece = SHARES * share < all ? SHARES * share : all;
 	const int threads = par_threads(r->common->threads);
@@ -265,13 +196,13 @@ write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct re
 
 	for (size_t from = 0, first = 0; from < all; from += piece) {
 		const size_t whole = all - from < piece ? all - from : piece,
-			     n = m->n ? missing_others(m, from, whole) : whole;
+			     n = m->n ? with_data(m, from, whole) : whole;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (n > 2 * share)
 		for (size_t at = 0; at < n; at += share)
 			fill_rows(row + at * w->bytes, w, r, first + at,
 				  n - at < share ? n - at : share);
 		if (m->n)
-			missing_spread(m, row, from, whole, w->none, w->bytes);
+			spread_rows(m, row, from, whole, w->none, w->bytes);
 		raw_write(out, row, whole * w->k);
 		first += n;
 	}
@@ -282,7 +213,7 @@ write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct re
 static void
 drop_columns(struct img *y, const struct result *r)
 {
-	if (!r->v->count)
+	if (!r->item->v.count)
 		return;
 	img_drop_key(y, "columns");
 	img_drop_key(y, "colours");
@@ -297,8 +228,8 @@ write_labels(struct raw_out *out, const struct result *r)
 
 	if (n > 65535 && is_pnm(r))
 		raw_die(r->in, "%zu classes are more than the 65535 of a PGM; use --raw", n);
-	img_copy_head(&y, r->x);
-	if (r->v->planes > 1 || r->v->points || r->v->count)
+	img_copy_head(&y, &r->item->x);
+	if (r->item->v.planes > 1 || r->item->v.points || r->item->v.count)
 		img_drop_axis(&y, 0);
 	drop_columns(&y, r);
 	y.type = n < 256 ? IMG_U8 : n < 65536 ? IMG_U16 : IMG_U32;
@@ -337,31 +268,30 @@ put_sample(char *to, enum img_type type, double x)
 static void
 put_missing(char *to, const struct result *r)
 {
-	const char *word = img_key(r->x, "nodata");
+	const char *word = img_key(&r->item->x, "nodata");
 	double value = NAN;
 
-	if (word && !img_is_float(r->v->type))
+	if (word && !img_is_float(r->item->v.type))
 		opt_number(word, &value);
-	if (!sample_store(to, &value, r->v->type, 1))
-		memset(to, 0, img_type_size(r->v->type));
+	if (!sample_store(to, &value, r->item->v.type, 1))
+		memset(to, 0, img_type_size(r->item->v.type));
 }
 
 /* Writes every sample as the mean of its class. Counts are left out. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
-	size_t k = r->v->planes, size = img_type_size(r->v->type), n = r->classes->n + 1;
-	double *mean = means_of(r);
+	size_t k = r->item->v.planes, size = img_type_size(r->item->v.type), n = r->classes->n + 1;
 	char *sample = weir_xalloc((n + 1) * k, size), *none = sample + n * k * size;
 	struct img y;
 
 	for (size_t i = 0; i < n * k; i++)
-		put_sample(sample + i * size, r->v->type, mean[i]);
+		put_sample(sample + i * size, r->item->v.type, r->mean[i]);
 	for (size_t a = 0; a < k; a++)
 		put_missing(none + a * size, r);
-	img_copy_head(&y, r->x);
-	y.type = r->v->type;
-	if (r->v->count)
+	img_copy_head(&y, &r->item->x);
+	y.type = r->item->v.type;
+	if (r->item->v.count)
 		y.axis[0].n = k;
 	drop_columns(&y, r);
 	img_drop_key(&y, "tile");
@@ -370,26 +300,23 @@ write_means(struct raw_out *out, const struct result *r)
 	write_rows(out, &(struct rows_of_classes){sample, none, k, k * size}, r);
 	img_free(&y);
 	weir_free(sample);
-	weir_free(mean);
 }
 
 /* Writes a line per class: label, pixels, share, mean. */
 static void
 write_palette(struct raw_out *out, const struct result *r)
 {
-	size_t k = r->v->set.k;
-	const uint64_t missing = r->missing->n, *weight = r->classes->weight;
-	double *mean = means_of(r);
+	size_t k = r->item->v.set.k;
+	const uint64_t missing = r->item->missing.n, *weight = r->classes->weight;
 
 	for (size_t label = weight[0] || missing ? 0 : 1; label <= r->classes->n; label++) {
 		const uint64_t pixels = weight[label] + (label ? 0 : missing);
 		raw_printf(out, "%zu %ju %.4f", label, (uintmax_t)pixels,
-			   (double)pixels / (double)(r->v->total + missing));
+			   (double)pixels / (double)(r->item->v.total + missing));
 		for (size_t a = 0; label && a < k; a++)
-			raw_printf(out, " %.6g", mean[label * k + a]);
+			raw_printf(out, " %.6g", r->mean[label * k + a]);
 		raw_printf(out, "\n");
 	}
-	weir_free(mean);
 }
 
 /* --- colours ----------------------------------------------------------------------------------------------------- */
@@ -434,13 +361,15 @@ get_row(double *row, const struct vertices *v, size_t i, bool place)
 static void
 write_colours(struct raw_out *out, const struct result *r)
 {
-	const struct vertices *v = r->v;
+	struct vertices *v = &r->item->v;
 	const bool place = !v->code;
 	const size_t k = v->planes + 1 + place;
 	double *row = weir_xalloc(k, sizeof *row);
 	uint32_t *whole = weir_xalloc(k, sizeof *whole);
 	struct img y;
 
+	if (!v->weight)
+		insist(r->in, vertices_weigh(v, par_threads(r->common->threads)));
 	img_init(&y, fits_u32(v) ? IMG_U32 : IMG_F64, 2, (size_t[]){k, v->set.n});
 	strcpy(y.axis[0].kind, "list");
 	name_columns(&y, v->planes, place);
@@ -460,8 +389,8 @@ write_colours(struct raw_out *out, const struct result *r)
 	weir_free(row);
 }
 
-void
-write_result(struct raw_out *out, enum kind kind, const struct result *r)
+static void
+write_result(struct raw_out *out, int kind, const struct result *r)
 {
 	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
 	    [TREE] = write_tree,      [TEXT] = write_text,   [LINKAGE] = write_linkage,
@@ -471,181 +400,60 @@ write_result(struct raw_out *out, enum kind kind, const struct result *r)
 	write[kind](out, r);
 }
 
-/* ---- classes ---- */
+/* --- outputs ----------------------------------------------------------------------------------------------------- */
 
-/*
- * Finds the classes that the options ask for, from a tree or directly. All of these functions may die.
- * Makes cuts and classes as the options say. These functions may die, as main.c does.
- */
-
-void
-insist(const struct raw_in *in, int err)
+static struct raw_out *
+create(const char *path, int kind, int as)
 {
-	if (err)
-		raw_die(in, "%s", err == -ENOMEM ? "no memory" : strerror(-err));
+	return kind == TEXT || kind == PALETTE
+		   ? raw_create(path, RAW_AS_TEXT)
+		   : raw_create(path,
+				kind == LABELS || kind == MEANS ? (enum raw_as)as : RAW_AS_RAW);
 }
 
-/* Returns the share of all pixels, rounded up. The rounding of the double, a few units in its last place, does not count. */
-static uint64_t
-share_of(double percent, double all)
+struct outputs
+outputs_open(const struct opt_common *common, int kind, const char *const file[KINDS])
 {
-	return (uint64_t)fmax(ceil(percent * all / 100 * (1 - 0x1p-50)), 1);
-}
+	struct outputs o = {.kind = kind, .main = create(common->out, kind, common->as)};
 
-static uint64_t
-weight_of(struct args_size s, const struct raw_in *in, const struct vertices *v)
-{
-	const double all = (double)v->total;
-
-	if (s.percent >= 0)
-		return share_of(s.percent, all);
-	if (s.number > all)
-		raw_die(in, "--min-size %.0f: there are only %ju %s", s.number, (uintmax_t)v->total,
-			v->points ? "points" : "pixels");
-	return (uint64_t)s.number;
-}
-
-static void
-run_genie(uint8_t *cut, const struct emst_tree *t, const struct vertices *v,
-	  const struct raw_in *in, const struct args *args)
-{
-	const int err = cut_genie(t, v->weight, args->genie, args->k, cut);
-
-	if (err == -EOVERFLOW)
-		raw_die(in, "--genie: %zu vertices of %ju pixels; the product must be below 2^63",
-			t->n, (uintmax_t)v->total);
-	insist(in, err);
-}
-
-/* Marks the edges that the options cut. Sets *m to the least weight of a class, where the options have one. */
-static void
-cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
-	 const struct vertices *v, const struct raw_in *in, const struct args *args)
-{
-	if (args->has_genie)
-		run_genie(cut, t, v, in, args);
-	else if (args->linkage)
-		cut_longest(t, args->k, cut);
-	else if (args->has_distance)
-		cut_length(t, args->distance, cut);
-	else if (args->has_functional)
-		insist(in, cut_functional(d, t, v, args->functional, cut, m));
-	else if (args->has_k && !args->min_size)
-		memset(cut, 1, t->n);
-	else
-		cut_size(d, *m = weight_of(args->m, in, v), cut);
-	if (args->has_k)
-		insist(in, cut_at_most(d, args->k, cut));
-}
-
-static void
-make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogram *d,
-	     const struct vertices *v, const struct raw_in *in, const struct args *args)
-{
-	const bool by_cuts =
-	    args->has_k || args->min_size || args->has_distance || args->has_functional;
-	uint8_t *cut = weir_xalloc(t->n, 1);
-	uint64_t m = 0;
-
-	if (args->has_k && args->k > t->n)
-		raw_die(in, "--classes %zu: there %s only %zu %s%s", args->k,
-			t->n == 1 ? "is" : "are", t->n,
-			v->points	   ? "distinct point"
-			: args->neighbours ? "pixel"
-					   : "colour",
-			t->n == 1 ? "" : "s");
-	if (args->has_min_pts && !args->has_k) {
-		insist(in, classes_density(
-			       c, d, t,
-			       (struct density){args->min_pts, args->select == 1, args->fill}));
-	} else if (v->points && !by_cuts) {
-		m = (uint64_t)fmax(ceil(sqrt((double)v->total)), 2);
-		insist(in, classes_density(c, d, t, (struct density){m, false, true}));
-	} else {
-		cut_tree(cut, &m, t, d, v, in, args);
-		insist(in, classes_make(c, t, cut, v->weight));
+	for (int i = 0; i < KINDS; i++) {
+		if (file[i])
+			o.other[i] = create(file[i], i, common->as);
+		if (!file[i] && i != kind)
+			continue;
+		o.classes |= is_of_classes(i);
+		o.means |= i == MEANS || i == PALETTE;
 	}
-	weir_free(cut);
-	if (m && args->common.verbose)
-		warn("%s: item %zu: classes of at least %ju", raw_name(in), raw_item(in),
-		     (uintmax_t)m);
-	if (args->has_k && c->n < args->k && !args->common.quiet)
-		warn("%s: item %zu: -k %zu: there are only %zu such classes", raw_name(in),
-		     raw_item(in), args->k, c->n);
+	return o;
 }
 
 void
-classify(struct classes *c, const struct emst_tree *t, struct vertices *v, const struct raw_in *in,
-	 const struct args *args, int threads)
+outputs_write(const struct outputs *o, const struct result *r)
 {
-	struct dendrogram d;
-
-	if (!v->weight)
-		insist(in, vertices_weigh(v, threads));
-	insist(in, dendrogram_make(&d, t, v->weight));
-	make_classes(c, t, &d, v, in, args);
-	dendrogram_free(&d);
-}
-
-/* Chooses the class of every pixel anew, by error diffusion. Pictures of an item are independent. */
-static void
-dither_pictures(struct classes *c, const struct vertices *v, const struct raw_in *in,
-		const struct img *x, struct shape s, int threads)
-{
-	const size_t size = s.w * s.h, pictures = v->inputs / size;
-	const size_t bytes = size * v->planes * img_type_size(v->type);
-	double *colour = means_of(&(struct result){.in = in, .v = v, .classes = c});
-	struct dither d = {.w = s.w, .h = s.h, .planes = v->planes, .type = v->type};
-	int err = 0;
-
-	d.top = img_maxval(x) ? img_maxval(x) : v->type == IMG_U8 ? 255 : 65535;
-	d.alpha = v->opaque > 0;
-	d.k = c->n;
-	for (size_t i = 0; i < (c->n + 1) * v->planes; i++)
-		colour[i] = floor(colour[i] + .5);
-	d.colour = colour + v->planes;
-	c->pixel = weir_xalloc_large(v->inputs, 1);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) if (pictures > 1)
-	for (size_t i = 0; i < pictures; i++) {
-		struct dither own = d;
-		own.px = (const char *)v->data + i * bytes;
-		const int failed = dither_run(&own, c->pixel + i * size);
-#pragma omp critical
-		err = failed ? failed : err;
-	}
-	weir_free(colour);
-	insist(in, err);
+	write_result(o->main, o->kind, r);
+	for (int i = 0; i < KINDS; i++)
+		if (o->other[i])
+			write_result(o->other[i], i, r);
 }
 
 void
-reduce_colours(struct classes *c, struct vertices *v, const struct raw_in *in, const struct img *x,
-	       struct shape s, const struct args *args, int threads)
+outputs_flush(const struct outputs *o)
 {
-	const bool wide = !palette_takes(v);
-
-	if (v->points || v->planes > PALETTE_PLANES)
-		raw_die(in, "--palette is for pictures of at most %d planes", PALETTE_PLANES);
-	if (args->dither && wide)
-		raw_die(in, "--dither is for pictures of one to four planes of 8 or 16 bits");
-	insist(in, vertices_weigh(v, threads));
-	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, (wide ? palette_wide : palette_make)(v, args->palette, threads, c->label));
-	insist(in, classes_rank(c, v->set.n, args->palette, v->weight));
-	c->seen = v->opaque > 0 && !wide;
-	if (args->dither)
-		dither_pictures(c, v, in, x, s, threads);
+	relay_flush(o->main);
+	for (int i = 0; i < KINDS; i++)
+		if (o->other[i])
+			relay_flush(o->other[i]);
 }
 
-void
-find_regions(struct classes *c, struct mesh *g, struct vertices *v, const struct raw_in *in,
-	     const struct args *args)
+uint64_t
+outputs_finish(const struct outputs *o)
 {
-	/* The default size is more than a small picture has: all of it becomes one region. */
-	const uint64_t m = args->min_size ? weight_of(args->m, in, v) : (uint64_t)args->m.number;
-	size_t regions;
+	uint64_t bytes = 0;
 
-	insist(in, vertices_weigh(v, 1));
-	*c = (struct classes){.label = weir_xalloc(v->set.n, sizeof *c->label)};
-	insist(in, mesh_regions(g, args->scale, m, c->label, &regions));
-	insist(in, classes_rank(c, v->set.n, regions, v->weight));
+	for (int i = 0; i < KINDS; i++)
+		if (o->other[i]) {
+			bytes += raw_bytes_out(o->other[i]);
+			raw_finish(o->other[i]);
+		}
+	return bytes;
 }

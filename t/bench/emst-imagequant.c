@@ -1,6 +1,6 @@
 /* pkg-config: imagequant */
 /*
- * --palette against libimagequant, which pngquant is: from pixels in memory to indices and table in memory, dithering off,
+ * rawpalette against libimagequant, which pngquant is: from pixels in memory to indices and table in memory, dithering off,
  * both with their defaults. Photographs are PPM files given as arguments, else those of Debian's python3-sklearn.
  */
 #include <libimagequant.h>
@@ -10,7 +10,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "emst/palette/palette.h"
+#include "emst/rawpalette/palette.h"
 #include "emst/vertices.h"
 #include "t/bench/bench.h"
 
@@ -47,7 +47,7 @@ run_ours(void *job)
 	struct vertices v;
 	size_t at, n = p->w * p->h;
 
-	if (vertices_make(&v, p->rgb, IMG_U8, n, 3, false, p->threads, &at) ||
+	if (vertices_make(&v, p->rgb, IMG_U8, n, 3, VERTICES_COLOURS, p->threads, &at) ||
 	    vertices_weigh(&v, p->threads))
 		die("no memory");
 	label = weir_xalloc(v.set.n, sizeof *label);

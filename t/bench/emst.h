@@ -81,7 +81,8 @@ emst_job_run(void *p)
 	struct emst_tree t, full = {0};
 	size_t at;
 
-	int err = vertices_make(&v, job->data, job->type, job->n, job->k, job->type != IMG_U8,
+	int err = vertices_make(&v, job->data, job->type, job->n, job->k,
+				job->type == IMG_U8 ? VERTICES_COLOURS : VERTICES_POINTS,
 				job->threads, &at);
 	if (!err)
 		err = emst_run(&v.set, job->threads, &t);

@@ -36,7 +36,7 @@ METHODS = {
     "--genie -k, k known": lambda x, k: emst(x, "--genie", "-k%d" % k),
     "--min-pts=5 -k, k known": lambda x, k: emst(x, "--min-pts=5", "-k%d" % k),
     "--min-pts=5 --genie -k": lambda x, k: emst(x, "--min-pts=5", "--genie", "-k%d" % k),
-    "--linkage=single, k known": lambda x, k: emst(x, "--linkage=single", "-k%d" % k),
+    "--genie=1 -k, k known": lambda x, k: emst(x, "--genie=1", "-k%d" % k),
     "k-means, k known": lambda x, k: KMeans(k, n_init=10, random_state=0).fit_predict(x),
     "Ward, k known": lambda x, k: AgglomerativeClustering(k, linkage="ward").fit_predict(x),
 }

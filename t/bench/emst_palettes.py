@@ -1,11 +1,11 @@
-"""Photographs in few colours: emst --palette and what else reduces colours, without and with dithering.
+"""Photographs in few colours: rawpalette and what else reduces colours, without and with dithering.
 
 The directory that WEIR_PHOTOS names holds photographs as PPM or PNG files. The words of WEIR_COLOURS are the numbers of
 colours, otherwise 8, 16, 64 and 256. WEIR_RUNS is the number of runs of each method in turn, otherwise 3.
 
 A figure of error is the mean over the photographs of the peak signal to noise ratio of all samples in dB. A photograph is
 behind when this ratio is lower by more than .0005 dB. A figure of time is the mean over the photographs of the median of the
-runs, in ms. The programs are timed as whole runs, which read a file and write one: PPM for emst and pnmquant, PNG for
+runs, in ms. The programs are timed as whole runs, which read a file and write one: PPM for rawpalette and pnmquant, PNG for
 pngquant. libimagequant and Pillow are called directly, from pixels in memory to indices and a table in memory.
 With dithering, pictures are compared after a blur by a Gaussian of one pixel, since the eye blurs too.
 """
@@ -65,8 +65,8 @@ class Photo:
 def methods():
     """name: (function of photo and colours, what makes a picture of its result)"""
     found = {
-        "emst --palette": (lambda p, k: run(["emst", "--palette=%d" % k], p.ppm), picture),
-        "emst --palette, 1 thread": (lambda p, k: run(["emst", "-t1", "--palette=%d" % k], p.ppm), picture),
+        "rawpalette": (lambda p, k: run(["rawpalette", "--colours=%d" % k], p.ppm), picture),
+        "rawpalette, 1 thread": (lambda p, k: run(["rawpalette", "-t1", "--colours=%d" % k], p.ppm), picture),
     }
     try:
         liq = imagequant()
@@ -96,7 +96,7 @@ def add_programs(found, programs):
 def dithering_methods():
     found = {}
     add_programs(found, (
-        ("emst --palette --dither", lambda k: ["emst", "--palette=%d" % k, "--dither"], "ppm"),
+        ("rawpalette --dither", lambda k: ["rawpalette", "--colours=%d" % k, "--dither"], "ppm"),
         ("pngquant", lambda k: ["pngquant", str(k), "-"], "png"),
         ("pnmquant -fs", lambda k: ["pnmquant", "-quiet", "-fs", str(k)], "ppm"),
     ))
@@ -147,9 +147,9 @@ def main():
         for name in group:
             print("%-32s" % name, *("%8.2f" % np.mean(error[name, k]) for k in colours), "", unit)
         ours = next(iter(group))
-        for name in (n for n in group if not n.startswith("emst")):
+        for name in (n for n in group if not n.startswith("rawpalette")):
             lead = [np.array(error[ours, k]) - error[name, k] for k in colours]
-            print("%-32s" % ("emst is behind " + name), *("%8d" % np.sum(x < -.0005) for x in lead),
+            print("%-32s" % ("rawpalette is behind " + name), *("%8d" % np.sum(x < -.0005) for x in lead),
                   " photographs; least lead", "%.3f dB" % min(x.min() for x in lead))
     for name in use:
         print("%-32s" % name, *("%8.1f" % np.mean(cost[name, k]) for k in colours), " ms")

@@ -30,8 +30,8 @@
 #include <stdint.h>
 
 #include "common/stream/img.h"
+#include "emst/classes/classes.h"
 #include "emst/sort.h"
-#include "emst/vertices.h"
 
 /* The palette of a gray picture, which has the least possible error. */
 
@@ -75,21 +75,25 @@ struct dither {
 int dither_run(const struct dither *d, uint8_t *index);
 
 /* The definition, in direct.c: one pixel, one colour and one coordinate at a time. */
-int emst_direct_dither(const struct dither *d, uint8_t *index);
+int palette_direct_dither(const struct dither *d, uint8_t *index);
 
 enum { PALETTE_MOST = 256, PALETTE_PLANES = 64 };
 
 /*
- * Sets label[i] to the class, 0 .. k-1, of each vertex. v is a picture whose colours have been weighed; palette_takes(v).
- * 1 <= k <= PALETTE_MOST. When there are at most k colours, every colour is a class of its own; all clear colours are one. The
- * result is the same for any number of threads. 0 or -ENOMEM.
+ * Sets label[i] to the class, 0 .. k-1, of each vertex. v is a picture whose colours have been weighed, of at most
+ * PALETTE_PLANES planes. 1 <= k <= PALETTE_MOST. When there are at most k colours, every colour is a class of its own; all
+ * clear colours are one. The result is the same for any number of threads. 0 or -ENOMEM.
  */
 int palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label);
 
-/* Whether a picture has one to four planes of 8 or 16 bits. */
-bool palette_takes(const struct vertices *v);
+/*
+ * Returns the colours of the classes as classes_means() does. Classes of colours as they are seen have the colour that is
+ * nearest to theirs in this sense.
+ */
+double *palette_means(const struct classes *c, const struct vertices *v);
 
-/* Does what palette_make() does for all other pictures, without alpha. v->planes is at most PALETTE_PLANES. */
+/* Whether a picture has one to four planes of 8 or 16 bits. Others have their classes of palette_wide(), without alpha. */
+bool palette_takes(enum img_type type, size_t planes);
 int palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label);
 
 /* The colours as an engine takes them. */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "common/base/mem.h"
-#include "emst/palette/palette.h"
+#include "emst/rawpalette/palette.h"
 
 /* Fills to[] with the coordinates of a pixel: with alpha, its samples on black and on white. Returns how many there are. */
 static size_t
@@ -80,7 +80,7 @@ settle(const struct dither *d, const double *x, double *error)
 }
 
 int
-emst_direct_dither(const struct dither *d, uint8_t *index)
+palette_direct_dither(const struct dither *d, uint8_t *index)
 {
 	double *error = weir_calloc((d->h + 1) * (d->w + 2) * 6, sizeof *error), x[4];
 

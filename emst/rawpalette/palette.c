@@ -6,7 +6,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "emst/palette/palette.h"
+#include "emst/rawpalette/palette.h"
 
 enum { LEVELS_MOST = 4096 }; /* with more, the engine of palette.h is faster and nearly as good */
 
@@ -790,9 +790,9 @@ make_gray(const struct vertices *v, size_t k, uint32_t *label)
 }
 
 bool
-palette_takes(const struct vertices *v)
+palette_takes(enum img_type type, size_t planes)
 {
-	return v->planes <= 4 && (v->type == IMG_U8 || v->type == IMG_U16);
+	return planes <= 4 && (type == IMG_U8 || type == IMG_U16);
 }
 
 int
@@ -801,6 +801,8 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 	struct gamut g = {.p = {.weight = v->weight, .placed = drop_coordinates, .placed_of = &g}};
 	int err;
 
+	if (!palette_takes(v->type, v->planes))
+		return palette_wide(v, k, threads, label);
 	if (v->planes == 1 && v->set.n <= LEVELS_MOST)
 		return make_gray(v, k, label);
 	if (v->code && v->opaque == 0) {
@@ -819,4 +821,67 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 	}
 	drop_coordinates(&g);
 	return err;
+}
+
+/* --- the colours of classes --------------------------------------------------------------------------------------- */
+
+/* A class of colours with alpha. */
+struct seen {
+	double w, alpha,
+	    p[3]; /* pixels, and the sums of alpha and of premultiplied samples; opaque is 1 */
+	bool opaque, clear; /* Some of its colours are. */
+};
+
+static void
+add_seen(struct seen *s, const struct vertices *v, size_t i)
+{
+	const size_t planes = v->planes - 1;
+	const double w = (double)v->weight[i];
+	double x[4];
+
+	vertices_get(v, i, x);
+	const double alpha = fmin(x[planes] / v->opaque, 1);
+	s->w += w;
+	s->alpha += w * alpha;
+	for (size_t c = 0; c < planes; c++)
+		s->p[c] += w * alpha * fmin(x[c] / v->opaque, 1);
+	s->opaque |= alpha == 1;
+	s->clear |= alpha == 0;
+}
+
+/* Fills row[] with the colour of a class. */
+static void
+colour_of(double *row, const struct seen *s, const struct vertices *v, bool only)
+{
+	const size_t planes = v->planes - 1;
+	const bool clear = s->alpha == 0 || (s->clear && !s->opaque && !only);
+
+	for (size_t c = 0; c < planes; c++)
+		row[c] = clear	     ? 0
+			 : s->opaque ? v->opaque * ((s->p[c] - s->alpha / 2) / s->w + .5)
+				     : v->opaque * s->p[c] / s->alpha;
+	row[planes] = clear ? 0 : s->opaque ? v->opaque : v->opaque * s->alpha / s->w;
+}
+
+double *
+palette_means(const struct classes *c, const struct vertices *v)
+{
+	const size_t k = v->planes, n = c->n + 1;
+	struct seen *s;
+	double *mean;
+
+	if (v->opaque == 0 || !palette_takes(v->type, v->planes))
+		return classes_means(c, v);
+	mean = weir_calloc(n * k, sizeof *mean);
+	s = weir_calloc(n, sizeof *s);
+	for (size_t i = 0; mean && s && i < v->set.n; i++)
+		add_seen(&s[c->label[i]], v, i);
+	for (size_t label = 1; mean && s && label < n; label++)
+		colour_of(mean + label * k, &s[label], v, n == 2);
+	if (!s) {
+		weir_free(mean);
+		mean = NULL;
+	}
+	weir_free(s);
+	return mean;
 }
