@@ -9,7 +9,6 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "emst/brute/brute.h"
 #include "emst/emst.h"
 #include "emst/kd/kd.h"
 #include "emst/lattice/forest.h"
@@ -107,12 +106,21 @@ emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
 
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
-/* An engine for points of one type. */
-typedef int way(const struct kd_input *in, struct emst_tree *t);
+kd_engine emst_kd_f32_generic, emst_kd_f32_avx2, emst_kd_f32_avx512;
+kd_engine emst_kd_f64_generic, emst_kd_f64_avx2, emst_kd_f64_avx512;
+kd_engine emst_prim_f32_generic, emst_prim_f32_avx2, emst_prim_f32_avx512;
+kd_engine emst_prim_f64_generic, emst_prim_f64_avx2, emst_prim_f64_avx512;
+
+const struct kd_engines emst_kd[2][CPU_AVX512 + 1] = {{{emst_kd_f32_generic, emst_prim_f32_generic},
+						       {emst_kd_f32_avx2, emst_prim_f32_avx2},
+						       {emst_kd_f32_avx512, emst_prim_f32_avx512}},
+						      {{emst_kd_f64_generic, emst_prim_f64_generic},
+						       {emst_kd_f64_avx2, emst_prim_f64_avx2},
+						       {emst_kd_f64_avx512, emst_prim_f64_avx512}}};
 
 /* Runs an engine on colours as points. Their squared distances are whole numbers below 2^24, which floats hold exactly. */
 static int
-run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
+run_colours(const struct kd_input *in, kd_engine *run, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
 	const uint32_t *code = s->code;
@@ -140,7 +148,7 @@ run_colours(const struct kd_input *in, way *run, struct emst_tree *t)
 }
 
 static int
-run_points(const struct kd_input *in, way *floats, way *doubles, struct emst_tree *t)
+run_points(const struct kd_input *in, kd_engine *floats, kd_engine *doubles, struct emst_tree *t)
 {
 	int err = check(in->s);
 
@@ -152,12 +160,16 @@ run_points(const struct kd_input *in, way *floats, way *doubles, struct emst_tre
 	return in->s->type == EMST_F32 ? floats(in, t) : doubles(in, t);
 }
 
-/* Runs the kd-tree whose vectors fit the CPU. */
+static int
+run_prim(const struct kd_input *in, struct emst_tree *t)
+{
+	return run_points(in, emst_kd[0][weir_cpu].prim, emst_kd[1][weir_cpu].prim, t);
+}
+
 static int
 run_kd(const struct kd_input *in, struct emst_tree *t)
 {
-	return weir_cpu == CPU_GENERIC ? run_points(in, emst_kd_f32_narrow, emst_kd_f64_narrow, t)
-				       : run_points(in, emst_kd_f32, emst_kd_f64, t);
+	return run_points(in, emst_kd[0][weir_cpu].tree, emst_kd[1][weir_cpu].tree, t);
 }
 
 int
@@ -170,8 +182,8 @@ emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 int
 emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_brute, emst_brute,
-			  t);
+	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_brute_f32,
+			  emst_brute_f64, t);
 }
 
 int
@@ -186,8 +198,7 @@ emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	*t = (struct emst_tree){0};
 	if (sum < min_weight)
 		return -EDOM;
-	return s->k > EMST_MAXDIM ? run_points(&in, emst_prim_f32, emst_prim_f64, t)
-				  : run_kd(&in, t);
+	return s->k > EMST_MAXDIM ? run_prim(&in, t) : run_kd(&in, t);
 }
 
 /* Gray levels are a chain: an edge that skips a level is longer than all those below it. */
@@ -222,8 +233,7 @@ emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 	if (s->type == EMST_CODE && s->k == 1 && s->n >= 1)
 		return run_levels(s, t);
 	if (s->n <= EMST_PRIM || s->k > EMST_MAXDIM)
-		return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_prim_f32,
-				  emst_prim_f64, t);
+		return run_prim(&(struct kd_input){.s = s, .threads = threads}, t);
 	if (s->type == EMST_CODE && s->lattice && s->n > FEWEST)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;

@@ -1,7 +1,8 @@
-/* Sorts edges. */
+/* What several engines share: the order of edges, and locks. */
 #ifndef WEIR_EMST_SORT_H
 #define WEIR_EMST_SORT_H
 
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,26 @@ sort_double(uint64_t key)
 	} u = {.bits = key};
 
 	return u.x;
+}
+
+/*
+ * The threads of a Boruvka round share the first edge of every tree. They read the squared length without a lock, as a bound, and
+ * replace it under one of LOCKS locks. The order of edges is strict, so the edge that stays does not depend on the order
+ * in which threads arrive.
+ */
+enum { LOCKS = 4096 };
+
+static inline void
+lock_take(unsigned char locks[LOCKS], uint32_t i)
+{
+	while (__atomic_exchange_n(&locks[i % LOCKS], 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static inline void
+lock_give(unsigned char locks[LOCKS], uint32_t i)
+{
+	__atomic_store_n(&locks[i % LOCKS], 0, __ATOMIC_RELEASE);
 }
 
 #endif

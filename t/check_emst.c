@@ -132,11 +132,14 @@ compare_ways(struct check_many *c, const struct sample *m, size_t set)
 	for (int threads = 1; threads <= 3; threads++) {
 		err = emst_run_kd(&m->s, threads, &got);
 		same_tree(c, &want, &got, err, "kd", set);
-		if (m->s.type != EMST_CODE && m->s.n > 1) {
+		for (enum cpu_level l = 0; m->s.type != EMST_CODE && m->s.n > 1 && l <= weir_cpu;
+		     l++) {
 			const struct kd_input in = {.s = &m->s, .threads = threads};
-			err = (m->s.type == EMST_F32 ? emst_kd_f32_narrow
-						     : emst_kd_f64_narrow)(&in, &got);
-			same_tree(c, &want, &got, err, "kd for CPUs without AVX2", set);
+			const struct kd_engines *e = &emst_kd[m->s.type == EMST_F64][l];
+			err = e->tree(&in, &got);
+			same_tree(c, &want, &got, err, cpu_name(l), set);
+			err = e->prim(&in, &got);
+			same_tree(c, &want, &got, err, "all pairs", set);
 		}
 		err = emst_run_brute(&m->s, threads, &got);
 		same_tree(c, &want, &got, err, "all pairs in every round", set);

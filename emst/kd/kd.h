@@ -1,15 +1,15 @@
 /*
- * Finds the tree of points by a kd-tree: f32.c holds the engine for floats, f64.c that for doubles. They define REAL and
- * include the files *_body.h of this directory. CPUs without AVX2 have the same engines with vectors of 16 bytes,
- * f32_narrow.c and f64_narrow.c.
+ * The engines for points. Each is compiled for floats and for doubles, and those of the first struct for every level of the CPU
+ * (common/base/simd.h); emst.c has the table of these.
  */
 #ifndef WEIR_EMST_KD_KD_H
 #define WEIR_EMST_KD_KD_H
 
+#include "common/base/cpu.h"
 #include "emst/emst.h"
 
 struct kd_input {
-	const struct emst_set *s; /* EMST_F32 for kd_f32, EMST_F64 for kd_f64 */
+	const struct emst_set *s; /* EMST_F32 or EMST_F64, as the engine */
 	int threads;
 	/* weight, min_weight and core are for mutual reachability. For the Euclidean tree they are NULL, 0, NULL.
 	 * min_weight is below 2^32. */
@@ -18,17 +18,19 @@ struct kd_input {
 	double *core; /* [n], output: the squared core radii */
 };
 
-int emst_kd_f32(const struct kd_input *in, struct emst_tree *t);
-int emst_kd_f64(const struct kd_input *in, struct emst_tree *t);
-int emst_kd_f32_narrow(const struct kd_input *in, struct emst_tree *t);
-int emst_kd_f64_narrow(const struct kd_input *in, struct emst_tree *t);
+typedef int kd_engine(const struct kd_input *in, struct emst_tree *t);
 
-/*
- * Finds the Euclidean tree by Prim's algorithm over all pairs, in any number of dimensions. It is faster than the kd-tree for
- * at most EMST_PRIM points.
- */
+struct kd_engines {
+	kd_engine *tree; /* by a kd-tree, in at most EMST_MAXDIM dimensions */
+	/* By Prim's algorithm over all pairs, in any number of dimensions: faster for at most EMST_PRIM points. */
+	kd_engine *prim;
+};
 enum { EMST_PRIM = 1536 };
-int emst_prim_f32(const struct kd_input *in, struct emst_tree *t);
-int emst_prim_f64(const struct kd_input *in, struct emst_tree *t);
+
+/* [doubles][level] */
+extern const struct kd_engines emst_kd[2][CPU_AVX512 + 1];
+
+/* Compare all pairs in every round. They return what emst_run() returns. */
+kd_engine emst_brute_f32, emst_brute_f64;
 
 #endif

@@ -15,7 +15,7 @@
 #define WEIR_EMST_LATTICE_BLOCKS_H
 
 #include "emst/lattice/forest.h"
-#include "emst/lock.h"
+#include "emst/sort.h"
 
 enum { BLOCKS = 64 * 64 * 64, LEVELS = 4, NEAR_D2 = 40, MAXNEAR = 1200 };
 

@@ -1,3 +1,4 @@
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
 /*
  * Prim's algorithm over all pairs, vectorised. It serves few points, where n^2/2 distances take less time than a kd-tree and
  * its lists. It also serves many dimensions, where a kd-tree excludes almost no point.
@@ -7,6 +8,10 @@
  * Every point keeps the first edge, in the order of the rule, that joins it to the tree. With core radii, an edge is at least as
  * long as those of its two ends.
  */
+#include "emst/kd/kd_body.h"
+
+TARGET_BEGIN
+
 enum { BLOCK = 64, PRIM_SHARE = 1 << 21 };
 
 struct prim {
@@ -48,8 +53,8 @@ block_d2(const struct prim *p, size_t block, const REAL *c, REAL d[BLOCK])
  * two edges of equal d2 and span join the same vertex, their other ends have a smaller and a larger number than the vertex.
  * The edge from the smaller number has the smaller lo.
  */
-WEIR_CLONES_OF(REAL, look_block, (struct prim * p, size_t block, const struct joined *v),
-	       (p, block, v))
+static REAL
+look_block(struct prim *p, size_t block, const struct joined *v)
 {
 	REAL *restrict d2 = p->d2 + block * BLOCK;
 	uint32_t *restrict span = p->span + block * BLOCK, *restrict from = p->from + block * BLOCK,
@@ -88,6 +93,34 @@ blocks_of(const struct prim *p)
 {
 	return (p->left + BLOCK - 1) / BLOCK;
 }
+
+CPU_INLINE void
+core_block(const struct prim *p, size_t block, const REAL *x, const struct kd_input *in,
+	   struct heap *h)
+{
+	REAL d[BLOCK];
+	const size_t first = block * BLOCK;
+
+	block_d2(p, block, x, d);
+	for (size_t j = 0; j < BLOCK; j++)
+		if (d[j] < heap_limit(h))
+			heap_reach(h, d[j], in->weight[p->vertex[first + j]]);
+}
+
+/* Returns the squared core radius of point x. No point is in the tree yet. */
+static REAL
+core_of_all(const struct prim *p, const REAL *x, const struct kd_input *in, struct heap *h)
+{
+	const size_t blocks = blocks_of(p);
+
+	h->n = 0;
+	h->weight = 0;
+	for (size_t b = 0; b < blocks; b++)
+		core_block(p, b, x, in, h);
+	return heap_limit(h);
+}
+
+TARGET_END
 
 static void
 look_shared(struct prim *p, const struct joined *v)
@@ -246,33 +279,6 @@ start_prim(struct prim *p, struct joined *v, const struct kd_input *in)
 	return 0;
 }
 
-CPU_INLINE void
-core_block(const struct prim *p, size_t block, const REAL *x, const struct kd_input *in,
-	   struct heap *h)
-{
-	REAL d[BLOCK];
-	const size_t first = block * BLOCK;
-
-	block_d2(p, block, x, d);
-	for (size_t j = 0; j < BLOCK; j++)
-		if (d[j] < heap_limit(h))
-			heap_reach(h, d[j], in->weight[p->vertex[first + j]]);
-}
-
-/* Returns the squared core radius of point x. No point is in the tree yet. */
-WEIR_CLONES_OF(REAL, core_of_all,
-	       (const struct prim *p, const REAL *x, const struct kd_input *in, struct heap *h),
-	       (p, x, in, h))
-{
-	const size_t blocks = blocks_of(p);
-
-	h->n = 0;
-	h->weight = 0;
-	for (size_t b = 0; b < blocks; b++)
-		core_block(p, b, x, in, h);
-	return heap_limit(h);
-}
-
 /* Finds the core radii by looking at all pairs. */
 static int
 find_all_cores(struct prim *p, const struct kd_input *in)
@@ -327,7 +333,7 @@ write_prim(const struct kd_edge *edge, size_t n, struct emst_tree *t)
 }
 
 int
-RUN_PRIM(const struct kd_input *in, struct emst_tree *t)
+SIMD_NAME(emst_prim)(const struct kd_input *in, struct emst_tree *t)
 {
 	const size_t n = in->s->n;
 	struct kd_edge *edge = weir_alloc_large(n, sizeof *edge);

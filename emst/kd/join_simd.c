@@ -1,73 +1,10 @@
-/* Finds core radii: the core radius of a point is the least distance within which points weigh min_weight, itself included. */
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
+/* Finds the core radii of points, and the tree by Boruvka's algorithm on the kd-tree. */
+#include "emst/kd/kd_body.h"
 
-struct reached {
-	REAL d2;
-	uint32_t weight;
-};
+int SIMD_NAME(emst_kd)(const struct kd_input *in, struct emst_tree *tree);
 
-/* The points reached so far, the furthest on top. Without any one of them the weight is less than min_weight. */
-struct heap {
-	struct reached *v; /* owned */
-	size_t n;
-	uint64_t weight, min_weight;
-};
-
-static void
-heap_push(struct heap *h, struct reached x)
-{
-	size_t i = h->n++;
-
-	for (; i && h->v[(i - 1) / 2].d2 < x.d2; i = (i - 1) / 2)
-		h->v[i] = h->v[(i - 1) / 2];
-	h->v[i] = x;
-	h->weight += x.weight;
-}
-
-static void
-heap_pop(struct heap *h)
-{
-	struct reached x = h->v[--h->n];
-	size_t i = 0, child;
-
-	h->weight -= h->v[0].weight;
-	for (; (child = 2 * i + 1) < h->n; i = child) {
-		if (child + 1 < h->n && h->v[child + 1].d2 > h->v[child].d2)
-			child++;
-		if (h->v[child].d2 <= x.d2)
-			break;
-		h->v[i] = h->v[child];
-	}
-	h->v[i] = x;
-}
-
-static inline REAL
-heap_limit(const struct heap *h)
-{
-	return h->weight >= h->min_weight ? h->v[0].d2 : (REAL)INFINITY;
-}
-
-/* Adds a point unless the points that are nearer weigh enough. */
-static void
-heap_reach(struct heap *h, REAL d2, uint64_t weight)
-{
-	if (d2 >= heap_limit(h))
-		return;
-	/* A weight above min_weight decides what min_weight itself decides. */
-	heap_push(
-	    h, (struct reached){d2, (uint32_t)(weight < h->min_weight ? weight : h->min_weight)});
-	while (h->weight - h->v[0].weight >= h->min_weight)
-		heap_pop(h);
-}
-
-/* Makes a heap for the points around one of n. Its v is NULL when there is no memory. */
-static struct heap
-heap_new(uint64_t min_weight, size_t n)
-{
-	const size_t room = (min_weight < n ? (size_t)min_weight : n) + 1;
-
-	return (struct heap){.v = weir_alloc_large(room, sizeof(struct reached)),
-			     .min_weight = min_weight};
-}
+TARGET_BEGIN
 
 CPU_INLINE void
 core_leaf(const struct kd *t, size_t p, size_t leaf, struct heap *h)
@@ -108,42 +45,6 @@ core_of(const struct kd *t, size_t p, struct heap *h)
 	for (size_t node = own; node > 1; node /= 2)
 		core_below(t, p, node ^ 1, h);
 	return heap_limit(h);
-}
-
-static int
-find_cores(struct kd *t)
-{
-	bool failed = false;
-
-	t->core = weir_alloc_large(t->n, sizeof *t->core);
-	t->core_lane = weir_alloc_large(t->nleaves, sizeof *t->core_lane);
-	if (!t->core || !t->core_lane)
-		return -ENOMEM;
-#pragma omp parallel num_threads(t->threads) reduction(|| : failed)
-	{
-		struct heap h = heap_new(t->in->min_weight, t->n);
-		failed = !h.v;
-#pragma omp for schedule(dynamic, 256)
-		for (size_t p = 0; p < t->n; p++) {
-			if (h.v)
-				t->core[p] = core_of(t, p, &h);
-			if (p % 256 == 0)
-				step(t, LISTED * (double)p / (double)t->n);
-		}
-		weir_free(h.v);
-	}
-	if (failed)
-		return -ENOMEM;
-	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
-		size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
-		for (size_t j = 0; j < LEAF; j++)
-			t->core_lane[leaf].x[j] = j < n ? t->core[first + j] : (REAL)INFINITY;
-	}
-	for (size_t p = 0; p < t->n; p++) {
-		t->bound[p] = t->core[p];
-		t->in->core[t->vertex[p]] = (double)t->core[p];
-	}
-	return 0;
 }
 
 /*
@@ -363,7 +264,8 @@ search_of_leaf(struct kd *t, size_t leaf, unsigned k)
 			search_group(t, p, tree, &g, k);
 }
 
-WEIR_CLONES(search_leaves, (struct kd *restrict t, size_t from, size_t to), (t, from, to))
+static void
+search_leaves(struct kd *restrict t, size_t from, size_t to)
 {
 	for (size_t leaf = from; leaf < to; leaf++)
 		switch (t->k) {
@@ -379,7 +281,8 @@ WEIR_CLONES(search_leaves, (struct kd *restrict t, size_t from, size_t to), (t, 
 }
 
 /* A few points search first. Then every large tree has a short edge. */
-WEIR_CLONES(search_few, (struct kd *restrict t, size_t from, size_t to), (t, from, to))
+static void
+search_few(struct kd *restrict t, size_t from, size_t to)
 {
 	for (size_t p = (from + 63) / 64 * 64; p < to; p += 64)
 		if (t->tree[p] != t->largest && must_search(t, p, best_d2(t, t->tree[p])))
@@ -434,6 +337,44 @@ ask_lists(struct kd *t, size_t from, size_t to)
 	for (size_t p = from; p < to; p++)
 		if (t->tree[p] != t->largest && t->used[p] < t->nnear)
 			ask_list(t, p);
+}
+
+TARGET_END
+
+static int
+find_cores(struct kd *t)
+{
+	bool failed = false;
+
+	t->core = weir_alloc_large(t->n, sizeof *t->core);
+	t->core_lane = weir_alloc_large(t->nleaves, sizeof *t->core_lane);
+	if (!t->core || !t->core_lane)
+		return -ENOMEM;
+#pragma omp parallel num_threads(t->threads) reduction(|| : failed)
+	{
+		struct heap h = heap_new(t->in->min_weight, t->n);
+		failed = !h.v;
+#pragma omp for schedule(dynamic, 256)
+		for (size_t p = 0; p < t->n; p++) {
+			if (h.v)
+				t->core[p] = core_of(t, p, &h);
+			if (p % 256 == 0)
+				step(t, LISTED * (double)p / (double)t->n);
+		}
+		weir_free(h.v);
+	}
+	if (failed)
+		return -ENOMEM;
+	for (size_t leaf = 0; leaf < t->nleaves; leaf++) {
+		size_t first = leaf * LEAF, n = leaf_end(t, leaf) - first;
+		for (size_t j = 0; j < LEAF; j++)
+			t->core_lane[leaf].x[j] = j < n ? t->core[first + j] : (REAL)INFINITY;
+	}
+	for (size_t p = 0; p < t->n; p++) {
+		t->bound[p] = t->core[p];
+		t->in->core[t->vertex[p]] = (double)t->core[p];
+	}
+	return 0;
 }
 
 /* Labels the nodes whose points lie in one tree. */
@@ -520,4 +461,141 @@ number_trees(struct kd *t, uint32_t *up)
 	for (uint32_t c = 1; c < n; c++)
 		if (t->size[c] > t->size[t->largest])
 			t->largest = c;
+}
+
+static int
+start_trees(struct kd *t)
+{
+	t->ntrees = t->n;
+	t->tree = weir_alloc_large(t->n, sizeof *t->tree);
+	t->size = weir_alloc_large(t->n, sizeof *t->size);
+	t->node_tree = weir_alloc_large(2 * t->nleaves, sizeof *t->node_tree);
+	t->used = weir_calloc_large(t->n, sizeof *t->used);
+	t->best = weir_alloc_large(t->n, sizeof *t->best);
+	if (!t->tree || !t->size || !t->node_tree || !t->used || !t->best)
+		return -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
+	for (size_t p = 0; p < t->n; p++) {
+		t->tree[p] = (uint32_t)p;
+		t->size[p] = 1;
+	}
+	return 0;
+}
+
+static void
+free_kd(struct kd *t)
+{
+	weir_free(t->x);
+	weir_free(t->vertex);
+	weir_free(t->own_number);
+	weir_free(t->lane);
+	weir_free(t->box);
+	weir_free(t->core);
+	weir_free(t->core_lane);
+	weir_free(t->near);
+	weir_free(t->tree);
+	weir_free(t->size);
+	weir_free(t->node_tree);
+	weir_free(t->bound);
+	weir_free(t->used);
+	weir_free(t->best);
+	weir_free(t);
+}
+
+static inline uint64_t
+tie_key(const struct kd *t, const struct sorted *e)
+{
+	uint32_t a = t->number[e->a], b = t->number[e->b];
+
+	return (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
+}
+
+/* Sorts edges of equal length by the rest of the rule. */
+static void
+sort_ties(const struct kd *t, struct sorted *e, struct sorted *tmp, size_t n)
+{
+	uint64_t length = e[0].key;
+
+	for (size_t i = 0; i < n; i++)
+		e[i].key = tie_key(t, &e[i]);
+	emst_sort(e, tmp, n);
+	for (size_t i = 0; i < n; i++)
+		e[i].key = length;
+}
+
+/* The lists have served when edges are sorted. Their memory is scratch where it suffices: new pages have to be cleared. */
+static int
+write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
+{
+	size_t n = t->n - 1;
+	const bool room = t->nnear * sizeof *t->near >= sizeof(struct sorted);
+	struct sorted *tmp = room ? (void *)t->near : weir_alloc_large(n, sizeof *tmp);
+
+	tree->edge = weir_alloc_large(n, sizeof *tree->edge);
+	tree->length = weir_alloc_large(n, sizeof *tree->length);
+	if (tmp && tree->edge && tree->length) {
+		emst_sort(e, tmp, n);
+		for (size_t i = 0, j; i < n; i = j) {
+			for (j = i + 1; j < n && e[j].key == e[i].key; j++)
+				;
+			if (j > i + 1)
+				sort_ties(t, e + i, tmp, j - i);
+		}
+#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > SMALL)
+		for (size_t i = 0; i < n; i++) {
+			uint32_t u = t->vertex[e[i].a], v = t->vertex[e[i].b];
+			tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
+			tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
+		}
+	}
+	if (!room)
+		weir_free(tmp);
+	return tmp && tree->edge && tree->length ? 0 : -ENOMEM;
+}
+
+static int
+boruvka(struct kd *t, struct emst_tree *tree)
+{
+	struct sorted *edge = weir_alloc_large(t->n, sizeof *edge);
+	uint32_t *up = weir_alloc_large(t->n, sizeof *up);
+	size_t n = 0;
+	int err = edge && up ? start_trees(t) : -ENOMEM;
+
+	while (!err && t->ntrees > 1) {
+		search_all(t);
+		n = take_edges(t, up, edge, n);
+		step(t, 1 - (1 - LISTED) * log((double)(t->n - n)) / log((double)t->n));
+		number_trees(t, up);
+	}
+	weir_free(up);
+	if (!err)
+		err = write_tree(t, edge, tree);
+	weir_free(edge);
+	return err;
+}
+
+int
+SIMD_NAME(emst_kd)(const struct kd_input *in, struct emst_tree *tree)
+{
+	struct kd *t = weir_calloc(1, sizeof *t);
+	int err;
+
+	*tree = (struct emst_tree){.n = in->s->n};
+	if (!t)
+		return -ENOMEM;
+	t->in = in;
+	t->n = in->s->n;
+	t->k = in->s->k;
+	t->threads = in->threads;
+	err = SIMD_NAME(kd_build)(t);
+	if (!err)
+		err = in->min_weight ? find_cores(t) : SIMD_NAME(kd_list_near)(t);
+	if (!err)
+		err = boruvka(t, tree);
+	free_kd(t);
+	if (err == PRUNES_LITTLE)
+		return SIMD_NAME(emst_prim)(in, tree);
+	if (err)
+		emst_tree_free(tree);
+	return err;
 }

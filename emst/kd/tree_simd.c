@@ -1,181 +1,8 @@
-/*
- * The nodes of the kd-tree are in heap order (root 1, children 2i and 2i+1). Its leaves have LEAF points, the last one has the
- * rest. Leaves count from left to right: those in the deepest row of nodes come first.
- *
- *	x       [n][k]            points in the order of the leaves
- *	lane    [leaf][k][LEAF]   the same by coordinate, missing points at infinity: the distances from a point to all
- *	                          points of a leaf take one vector operation per coordinate
- *	box     [node][2][k]      least and largest coordinates
- *
- * Bounds are computed by the same operations, in the same order, as distances. So they remain bounds after rounding.
- */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
+/* Builds the kd-tree, and lists the nearest points of every point. */
+#include "emst/kd/kd_body.h"
 
-#include "common/base/cpu.h"
-#include "common/base/mem.h"
-#include "common/base/par.h"
-#include "common/base/roots.h"
-#include "emst/kd/kd.h"
-#include "emst/lock.h"
-#include "emst/sort.h"
-
-static const double LISTED = 1. / 3;
-
-enum { LEAF = 16, SMALL = 8192, MAXHEIGHT = 40, MAXGROUP = 64, CROWD = 4 };
-
-/*
- * VECTOR is the number of bytes in a vector. gcc keeps vectors larger than a CPU's registers in memory. On x86-64 the tree of
- * 300000 points of 2 floats takes 133 ms with AVX-512, 134 with AVX2 and 414 with neither; with vectors of 16 bytes 141, 148
- * and 159; with 64 bytes 134, 479 with AVX2. REAL_INT is an integer as large as REAL.
- */
-enum { WIDE = VECTOR / sizeof(REAL), GROUPS = LEAF / WIDE };
-
-typedef REAL wide __attribute__((vector_size(VECTOR)));
-typedef REAL_INT wide_ints __attribute__((vector_size(VECTOR)));
-
-/* One number for each point of a leaf. */
-union block {
-	wide v[GROUPS];
-	REAL x[LEAF];
-};
-
-struct kd {
-	const struct kd_input *in;
-	size_t n, nleaves;
-	unsigned k;
-	size_t row; /* the first node of the deepest row */
-	int threads;
-	REAL *x;	  /* owned */
-	uint32_t *vertex; /* [n]: vertex index of a point; owned */
-	/* [n]: the number of a point in the rule for equal lengths. It is vertex or own_number. */
-	const uint32_t *number;
-	uint32_t *own_number;	/* owned */
-	union block *lane;	/* owned */
-	REAL *box;		/* owned */
-	bool equal;		/* two points are equal; threads read and write it atomically */
-	REAL *core;		/* [n]: squared core radii, or NULL; owned */
-	union block *core_lane; /* [leaf]; owned */
-
-	unsigned nnear; /* length of the lists of nearest points; 0: none are kept */
-	uint32_t *near; /* [n][nnear], the nearest first; NONE: there are no more; owned */
-
-	size_t ntrees;
-	uint32_t largest;
-	uint32_t *tree;	     /* [n]: the tree of a point; owned */
-	uint32_t *size;	     /* [ntrees]; owned */
-	uint32_t *node_tree; /* [node]: the tree of all its points, or MIXED; owned */
-	/* [n]: no point of another tree is nearer (squared), except those in the list while it is in use; owned. */
-	REAL *bound;
-	/* [n]: the leading entries of the list that are in the point's own tree; nnear: the list is used up; owned. */
-	uint8_t *used;
-	struct kd_edge *best; /* [ntrees]: the first edge of a tree in this round; owned */
-	unsigned char locks[LOCKS];
-};
-
-/* An edge in the order of the rule, between the points p and q. */
-struct kd_edge {
-	REAL d2;
-	uint32_t span, lo, p, q;
-};
-
-#define MIXED 0xffffffffu
-#define NONE  0xffffffffu
-
-/* Reports the share that is done. Lists or core radii are the first third, Boruvka's algorithm is the rest. */
-static inline void
-step(const struct kd *t, double done)
-{
-	if (t->in->s->step && !omp_get_thread_num())
-		t->in->s->step(t->in->s->step_of, done);
-}
-
-static inline size_t
-leaf_end(const struct kd *t, size_t leaf)
-{
-	const size_t end = (leaf + 1) * LEAF;
-
-	return end < t->n ? end : t->n;
-}
-
-static inline size_t
-node_of_leaf(const struct kd *t, size_t leaf)
-{
-	const size_t node = t->row + leaf;
-
-	return node < 2 * t->nleaves ? node : node - t->nleaves;
-}
-
-static inline size_t
-leaf_of_node(const struct kd *t, size_t node)
-{
-	return node >= t->row ? node - t->row : node + t->nleaves - t->row;
-}
-
-/* Returns the squared distance from a point to a box. */
-CPU_INLINE REAL
-box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
-{
-	const REAL *least = t->box + node * 2 * t->k, *most = least + t->k;
-	REAL sum = 0;
-
-	for (unsigned a = 0; a < k; a++) {
-		REAL below = least[a] - x[a], above = x[a] - most[a],
-		     d = below > above ? below : above;
-		d = d > 0 ? d : 0;
-		sum += d * d;
-	}
-	return sum;
-}
-
-/* Computes the squared distances from a point to the points of a leaf. */
-CPU_INLINE void
-leaf_d2(const struct kd *t, const REAL *x, size_t leaf, unsigned k, union block *d2)
-{
-	const union block *lane = t->lane + leaf * t->k;
-
-	for (unsigned g = 0; g < GROUPS; g++) {
-		wide sum = {0};
-		for (unsigned a = 0; a < k; a++) {
-			const wide d = x[a] - lane[a].v[g];
-			sum += d * d;
-		}
-		d2->v[g] = sum;
-	}
-}
-
-/* Packs the results of comparisons, -1 or 0: bit j of the mask is lane j. */
-CPU_INLINE unsigned
-pack(const wide_ints results[GROUPS])
-{
-	union {
-		wide_ints v;
-		REAL_INT x[WIDE];
-		uint64_t word[VECTOR / 8];
-	} bit, hits = {{0}};
-	uint64_t all = 0;
-
-	for (unsigned g = 0; g < GROUPS; g++) {
-		for (unsigned j = 0; j < WIDE; j++)
-			bit.x[j] = 1 << (g * WIDE + j);
-		hits.v |= bit.v & results[g];
-	}
-	for (unsigned i = 0; i < VECTOR / 8; i++)
-		all |= hits.word[i];
-	return (unsigned)(all | all >> 32);
-}
-
-/* Returns a mask whose bit j tells whether d[j] <= limit. */
-CPU_INLINE unsigned
-at_most(const union block *d, REAL limit)
-{
-	wide_ints results[GROUPS];
-
-	for (unsigned g = 0; g < GROUPS; g++)
-		results[g] = d->v[g] <= limit;
-	return pack(results);
-}
+TARGET_BEGIN
 
 /*
  * Builds the kd-tree: points are reordered in place until those of every leaf stand together. It splits a node across the
@@ -255,8 +82,8 @@ select_point(struct kd *t, size_t lo, size_t hi, size_t m, unsigned axis)
 }
 
 /* Fills the box of the points lo..hi-1 and returns its widest axis. LEAF points are k vectors, which begin with axis 0. */
-WEIR_CLONES_OF(unsigned, fill_box, (struct kd *restrict t, size_t node, size_t lo, size_t hi),
-	       (t, node, lo, hi))
+static unsigned
+fill_box(struct kd *restrict t, size_t node, size_t lo, size_t hi)
 {
 	const unsigned k = t->k;
 	REAL *least = t->box + node * 2 * k, *most = least + k;
@@ -334,71 +161,6 @@ fill_leaf(struct kd *t, size_t leaf)
 		note_equal(t);
 }
 
-/* Returns how many of the leaves below a node are below its first child. */
-static size_t
-left_leaves(size_t leaves)
-{
-	size_t row = 1;
-
-	while (row <= leaves / 2)
-		row *= 2;
-	return leaves - row >= row / 2 ? row : leaves - row / 2;
-}
-
-static void
-build_node(struct kd *t, size_t node, size_t leaf, size_t leaves)
-{
-	if (found_equal(t))
-		return;
-	const size_t lo = leaf * LEAF, hi = leaf_end(t, leaf + leaves - 1);
-	const unsigned axis = fill_box(t, node, lo, hi);
-	if (leaves == 1) {
-		fill_leaf(t, leaf);
-		return;
-	}
-	const size_t left = left_leaves(leaves);
-	select_point(t, lo, hi, (leaf + left) * LEAF, axis);
-	if (hi - lo > SERIAL) {
-#pragma omp task
-		build_node(t, 2 * node, leaf, left);
-		build_node(t, 2 * node + 1, leaf + left, leaves - left);
-#pragma omp taskwait
-		return;
-	}
-	build_node(t, 2 * node, leaf, left);
-	build_node(t, 2 * node + 1, leaf + left, leaves - left);
-}
-
-static int
-build(struct kd *t)
-{
-	const struct emst_set *s = t->in->s;
-
-	t->nleaves = (t->n + LEAF - 1) / LEAF;
-	for (t->row = 1; t->row < t->nleaves;)
-		t->row *= 2;
-	t->x = weir_alloc_large(t->n * t->k, sizeof *t->x);
-	t->vertex = weir_alloc_large(t->n, sizeof *t->vertex);
-	t->lane = weir_alloc_large(t->nleaves * t->k, sizeof *t->lane);
-	t->box = weir_alloc_large(2 * t->nleaves * 2 * t->k, sizeof *t->box);
-	t->bound = weir_alloc_large(t->n, sizeof *t->bound);
-	if (s->id)
-		t->number = t->own_number = weir_alloc_large(t->n, sizeof *t->number);
-	else
-		t->number = t->vertex;
-	if (!t->x || !t->vertex || !t->lane || !t->box || !t->bound || !t->number)
-		return -ENOMEM;
-	memcpy(t->x, s->x, t->n * t->k * sizeof *t->x);
-	for (size_t i = 0; i < t->n; i++)
-		t->vertex[i] = (uint32_t)i;
-#pragma omp parallel num_threads(t->threads)
-#pragma omp single
-	build_node(t, 1, 0, t->nleaves);
-	for (size_t i = 0; s->id && i < t->n; i++)
-		t->own_number[i] = s->id[t->vertex[i]];
-	return t->equal ? -EEXIST : 0;
-}
-
 /*
  * Lists the nearest points of every point, leaf by leaf. The leaves around a leaf are found once for all its points, by the
  * distances between boxes. The points of the leaf are lanes, in groups that fit a vector. A point of a leaf around it is
@@ -426,26 +188,10 @@ struct near_job {
 };
 
 /* Returns the number of nearest points that is fastest. In more dimensions a longer list costs more to find than it saves. */
-CPU_INLINE unsigned
+static inline unsigned
 list_length(unsigned k)
 {
 	return k > 3 ? 5 : k == 3 ? 6 : k == 2 ? MAXNEAR : 3;
-}
-
-/* Returns the squared distance between the boxes of two nodes. */
-CPU_INLINE REAL
-boxes_d2(const struct kd *t, size_t a, size_t b, unsigned k)
-{
-	const REAL *p = t->box + a * 2 * t->k, *q = t->box + b * 2 * t->k;
-	REAL sum = 0;
-
-	for (unsigned i = 0; i < k; i++) {
-		REAL below = p[i] - q[t->k + i], above = q[i] - p[t->k + i],
-		     d = below > above ? below : above;
-		d = d > 0 ? d : 0;
-		sum += d * d;
-	}
-	return sum;
 }
 
 /* Computes the squared distances from the points of a leaf to the box of a node. */
@@ -640,7 +386,8 @@ near_of_leaf(struct kd *t, size_t leaf, unsigned k, unsigned m)
 	return job.looks;
 }
 
-WEIR_CLONES_OF(size_t, near_leaves, (struct kd * t, size_t from, size_t to), (t, from, to))
+static size_t
+near_leaves(struct kd *t, size_t from, size_t to)
 {
 	size_t looks = 0;
 
@@ -661,6 +408,73 @@ WEIR_CLONES_OF(size_t, near_leaves, (struct kd * t, size_t from, size_t to), (t,
 	return looks;
 }
 
+TARGET_END
+
+/* Returns how many of the leaves below a node are below its first child. */
+static size_t
+left_leaves(size_t leaves)
+{
+	size_t row = 1;
+
+	while (row <= leaves / 2)
+		row *= 2;
+	return leaves - row >= row / 2 ? row : leaves - row / 2;
+}
+
+static void
+build_node(struct kd *t, size_t node, size_t leaf, size_t leaves)
+{
+	if (found_equal(t))
+		return;
+	const size_t lo = leaf * LEAF, hi = leaf_end(t, leaf + leaves - 1);
+	const unsigned axis = fill_box(t, node, lo, hi);
+	if (leaves == 1) {
+		fill_leaf(t, leaf);
+		return;
+	}
+	const size_t left = left_leaves(leaves);
+	select_point(t, lo, hi, (leaf + left) * LEAF, axis);
+	if (hi - lo > SERIAL) {
+#pragma omp task
+		build_node(t, 2 * node, leaf, left);
+		build_node(t, 2 * node + 1, leaf + left, leaves - left);
+#pragma omp taskwait
+		return;
+	}
+	build_node(t, 2 * node, leaf, left);
+	build_node(t, 2 * node + 1, leaf + left, leaves - left);
+}
+
+int
+SIMD_NAME(kd_build)(struct kd *t)
+{
+	const struct emst_set *s = t->in->s;
+
+	t->nleaves = (t->n + LEAF - 1) / LEAF;
+	for (t->row = 1; t->row < t->nleaves;)
+		t->row *= 2;
+	t->x = weir_alloc_large(t->n * t->k, sizeof *t->x);
+	t->vertex = weir_alloc_large(t->n, sizeof *t->vertex);
+	t->lane = weir_alloc_large(t->nleaves * t->k, sizeof *t->lane);
+	t->box = weir_alloc_large(2 * t->nleaves * 2 * t->k, sizeof *t->box);
+	t->bound = weir_alloc_large(t->n, sizeof *t->bound);
+	if (s->id)
+		t->number = t->own_number = weir_alloc_large(t->n, sizeof *t->number);
+	else
+		t->number = t->vertex;
+	if (!t->x || !t->vertex || !t->lane || !t->box || !t->bound || !t->number)
+		return -ENOMEM;
+	memcpy(t->x, s->x, t->n * t->k * sizeof *t->x);
+	for (size_t i = 0; i < t->n; i++)
+		t->vertex[i] = (uint32_t)i;
+#pragma omp parallel num_threads(t->threads)
+#pragma omp single
+	build_node(t, 1, 0, t->nleaves);
+	for (size_t i = 0; s->id && i < t->n; i++)
+		t->own_number[i] = s->id[t->vertex[i]];
+	return t->equal ? -EEXIST : 0;
+}
+
 /*
  * Estimates from a sample of leaves whether all pairs take less time than the lists and the searches after them. A look
  * costs as much as LEAF pairs. The factor also stands for the searches; it was measured with AVX-512 on uniform points of 6 to
@@ -669,23 +483,22 @@ WEIR_CLONES_OF(size_t, near_leaves, (struct kd * t, size_t from, size_t to), (t,
 static bool
 prunes_little(struct kd *t)
 {
-	enum { SAMPLE = 32, FACTOR = 8 };
+	enum { LEAVES = 32, FACTOR = 8 };
 	size_t looks = 0;
 
-	if (t->nleaves < 4 * SAMPLE)
+	if (t->nleaves < 4 * LEAVES)
 		return false;
-	for (size_t i = 0; i < SAMPLE; i++)
-		looks += near_leaves(t, t->nleaves * i / SAMPLE, t->nleaves * i / SAMPLE + 1);
-	return FACTOR * looks / SAMPLE > t->n;
+	for (size_t i = 0; i < LEAVES; i++)
+		looks += near_leaves(t, t->nleaves * i / LEAVES, t->nleaves * i / LEAVES + 1);
+	return FACTOR * looks / LEAVES > t->n;
 }
 
-/* Returns 0, -errno, or PRUNES_LITTLE when Prim's algorithm over all pairs is faster. */
-enum { PRUNES_LITTLE = 1 };
-static int
-list_near(struct kd *t)
+int
+SIMD_NAME(kd_list_near)(struct kd *t)
 {
 	size_t chunks = (t->nleaves + 63) / 64;
 
+	t->nnear = list_length(t->k);
 	t->near = weir_alloc_large(t->n * t->nnear, sizeof *t->near);
 	if (!t->near)
 		return -ENOMEM;

@@ -1,3 +1,4 @@
+/* variants: f32 f64 */
 /*
  * The tree as Barsuk and Ivanov compute it, on the CPU: in every round of Boruvka's algorithm each vertex looks at all
  * vertices of other trees, n^2 distances in at most log2(n) rounds. It is there to reproduce their figures; the other
@@ -12,18 +13,19 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/roots.h"
-#include "emst/brute/brute.h"
+#include "common/base/simd.h"
+#include "emst/kd/kd.h"
 
 enum { BLOCK = 256, LANES = 16 };
 
 struct brute {
 	const struct emst_set *s;
-	size_t n, padded; /* padded: the next multiple of BLOCK */
-	bool wide;	  /* coordinates are doubles */
-	void *x;	  /* [padded / BLOCK][k][BLOCK]; infinite behind the last vertex */
-	uint32_t *number; /* [padded] */
-	uint32_t *tree;	  /* [padded] */
-	uint32_t *up;	  /* [n]: the forest of trees that have been joined in this round */
+	size_t n, padded;  /* padded: the next multiple of BLOCK */
+	const REAL *given; /* s->x */
+	REAL *x;	   /* [padded / BLOCK][k][BLOCK]; infinite behind the last vertex */
+	uint32_t *number;  /* [padded] */
+	uint32_t *tree;	   /* [padded] */
+	uint32_t *up;	   /* [n]: the forest of trees that have been joined in this round */
 };
 
 /* An edge from a vertex that is known. */
@@ -32,16 +34,44 @@ struct brute_edge {
 	uint32_t other, span; /* span: the difference of the ends' numbers */
 };
 
-#define REAL float
-#define NEAR near_float
-#include "emst/brute/near_body.h"
-#undef REAL
-#undef NEAR
-#define REAL double
-#define NEAR near_double
-#include "emst/brute/near_body.h"
-#undef REAL
-#undef NEAR
+/* Returns the first edge, in the order of the rule, from vertex v to a vertex of another tree. With v fixed, the rule is (d2,
+   span, number of the other end). */
+WEIR_CLONES_OF(struct brute_edge, nearest, (const struct brute *b, size_t v), (b, v))
+{
+	const REAL *x = b->x;
+	const uint32_t *restrict tree = b->tree, *restrict number = b->number;
+	const uint32_t own = tree[v], n = number[v];
+	struct brute_edge best = {INFINITY, 0, UINT32_MAX};
+
+	for (size_t block = 0; block < b->padded; block += BLOCK, x += b->s->k * BLOCK) {
+		const REAL *restrict row = x;
+		REAL d[BLOCK] = {0}, least[LANES];
+		for (unsigned a = 0; a < b->s->k; a++, row += BLOCK) {
+			const REAL c = b->given[v * b->s->k + a];
+			for (size_t j = 0; j < BLOCK; j++)
+				d[j] += (row[j] - c) * (row[j] - c);
+		}
+		for (size_t j = 0; j < BLOCK; j++)
+			d[j] = tree[block + j] == own ? (REAL)INFINITY : d[j];
+		for (size_t j = 0; j < LANES; j++)
+			least[j] = d[j];
+		for (size_t i = LANES; i < BLOCK; i += LANES)
+			for (size_t j = 0; j < LANES; j++)
+				least[j] = d[i + j] < least[j] ? d[i + j] : least[j];
+		for (size_t j = 1; j < LANES; j++)
+			least[0] = least[j] < least[0] ? least[j] : least[0];
+		for (size_t j = 0; (double)least[0] <= best.d2 && !isinf(least[0]) && j < BLOCK;
+		     j++) {
+			const uint32_t m = number[block + j], span = m < n ? n - m : m - n;
+			if (d[j] > least[0] ||
+			    ((double)d[j] == best.d2 &&
+			     (span > best.span || (span == best.span && m > number[best.other]))))
+				continue;
+			best = (struct brute_edge){(double)d[j], (uint32_t)(block + j), span};
+		}
+	}
+	return best;
+}
 
 /* --- the vertices -------------------------------------------------------------------------------------------------- */
 
@@ -51,15 +81,9 @@ fill_blocks(struct brute *b)
 	const unsigned k = b->s->k;
 
 	for (size_t i = 0; i < b->padded; i++)
-		for (unsigned a = 0; a < k; a++) {
-			const size_t to = (i / BLOCK * k + a) * BLOCK + i % BLOCK;
-			if (b->wide)
-				((double *)b->x)[to] =
-				    i < b->n ? ((const double *)b->s->x)[i * k + a] : INFINITY;
-			else
-				((float *)b->x)[to] =
-				    i < b->n ? ((const float *)b->s->x)[i * k + a] : INFINITY;
-		}
+		for (unsigned a = 0; a < k; a++)
+			b->x[(i / BLOCK * k + a) * BLOCK + i % BLOCK] =
+			    i < b->n ? b->given[i * k + a] : (REAL)INFINITY;
 }
 
 static int
@@ -67,8 +91,8 @@ begin(struct brute *b, const struct emst_set *s)
 {
 	const size_t n = s->n, padded = (n + BLOCK - 1) / BLOCK * BLOCK;
 
-	*b = (struct brute){.s = s, .n = n, .padded = padded, .wide = s->type == EMST_F64};
-	b->x = weir_alloc(padded * s->k, b->wide ? sizeof(double) : sizeof(float));
+	*b = (struct brute){.s = s, .n = n, .padded = padded, .given = s->x};
+	b->x = weir_alloc(padded * s->k, sizeof *b->x);
 	b->number = weir_calloc(padded, sizeof *b->number);
 	b->tree = weir_calloc(padded, sizeof *b->tree);
 	b->up = roots_new(n);
@@ -115,7 +139,7 @@ look(const struct brute *b, struct chosen *near, int threads)
 {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads) if (b->n > 500)
 	for (size_t v = 0; v < b->n; v++) {
-		const struct brute_edge e = b->wide ? near_double(b, v) : near_float(b, v);
+		const struct brute_edge e = nearest(b, v);
 		const uint32_t w = (uint32_t)v;
 		near[v] = (struct chosen){e.d2, w < e.other ? w : e.other,
 					  w < e.other ? e.other : w, e.span};
@@ -155,14 +179,13 @@ join(struct brute *b, const struct chosen *near, uint32_t *first, struct chosen 
 static int
 judge(const struct brute *b, const struct chosen *near)
 {
-	const size_t bytes = b->s->k * (b->wide ? sizeof(double) : sizeof(float));
-	const char *x = b->s->x;
+	const size_t k = b->s->k;
 
 	for (size_t v = 0; v < b->n; v++) {
 		if (isinf(near[v].d2))
 			return -ERANGE;
 		if (near[v].d2 == 0 &&
-		    !memcmp(x + near[v].lo * bytes, x + near[v].hi * bytes, bytes))
+		    !memcmp(b->given + near[v].lo * k, b->given + near[v].hi * k, k * sizeof *b->x))
 			return -EEXIST;
 	}
 	return 0;
@@ -190,7 +213,7 @@ grow(struct brute *b, struct chosen *edge, int threads)
 }
 
 int
-emst_brute(const struct kd_input *in, struct emst_tree *t)
+SIMD_NAME(emst_brute)(const struct kd_input *in, struct emst_tree *t)
 {
 	const struct emst_set *s = in->s;
 	struct brute b;
