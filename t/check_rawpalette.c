@@ -456,40 +456,6 @@ reduce(struct vertices *v, const void *px, enum img_type type, size_t n, size_t 
 	return err ? err : palette_make(v, k, 1, label);
 }
 
-/* The palette of a gray picture is the one that levels_make() finds. */
-static void
-check_gray(void)
-{
-	enum { N = 2000 };
-	static uint16_t px[N];
-	static uint32_t got[N], want[N];
-	static struct sorted e[N];
-	struct check_many m = {0};
-	struct check_rng r = {24};
-
-	for (size_t set = 0; set < 20; set++) {
-		const size_t k = 2 + rng_below(&r, 40);
-		struct vertices v;
-		for (size_t i = 0; i < N; i++)
-			px[i] = (uint16_t)(rng_below(&r, 256) * rng_below(&r, 256));
-		int err = reduce(&v, px, IMG_U16, N, 1, k, got);
-		for (size_t i = 0; i < v.set.n; i++) {
-			double x;
-			vertices_get(&v, i, &x);
-			size_t at = i;
-			for (; at && e[at - 1].key > (uint64_t)x; at--)
-				e[at] = e[at - 1];
-			e[at] = (struct sorted){(uint64_t)x, (uint32_t)i, 0};
-		}
-		err = err ? err : levels_make(e, v.weight, v.set.n, k, want);
-		const double sse = sse_of_classes(&v, got), least = sse_of_classes(&v, want);
-		check_case(&m, !err && sse <= least, "set %zu: error %d, SSE %g, not %g", set, err,
-			   sse, least);
-		vertices_free(&v);
-	}
-	check_end(&m, "rawpalette: the palette of a gray picture has the least error");
-}
-
 /* Samples that are 59000 more, or 200 times as large, have the same classes. */
 static void
 check_deep(void)
@@ -710,7 +676,6 @@ check_rawpalette(void)
 	check_palette();
 	check_exchange();
 	check_gray_levels();
-	check_gray();
 	check_deep();
 	check_seen();
 	check_alike();

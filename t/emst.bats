@@ -69,13 +69,19 @@ four() {
 	same <({ four; ppm 2 1 0 0 0 0 0 7; } | emst --to=text | tail -n 1) '0 7 7'
 }
 
-@test "pixels of 16 bits, of two planes and of four are colours too" {
-	printf 'P3 2 1 65535 0 0 0 3 4 1000\n' >wide.ppm
-	same <(emst --to=text wide.ppm) '0 1 1000.0125'
-	printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\1\1\4\5' >two.pam
-	same <(emst --to=text two.pam) '257 1029 5'
-	printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\1\1\1\1\2\2\2\2' >four.pam
-	same <(emst --to=text four.pam) '0 1 2'
+@test "the trees of small pictures: gray levels are a chain; 16 bits, other maxvals, two planes and four" {
+	while IFS=';' read -r picture want; do
+		same <(printf "$picture\n" | emst --to=text | paste -sd,) "$want"
+	done <<-'END'
+		P2 5 1 255 10 12 13 20 10;12 13 1,10 12 2,13 20 7
+		P2 2 1 100 0 100;0 100 100
+		P2 2 1 1000 0 1000;0 1 1000
+		P3 2 1 255 0 0 0 255 255 255;0 16777215 441.6729559
+		P3 2 1 65535 0 0 0 3 4 1000;0 1 1000.0125
+		P7\nWIDTH 2\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\1\1\4\5;257 1029 5
+		P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\1\1\1\1\2\2\2\2;0 1 2
+		NRRD0005\ntype: uchar\ndimension: 2\nsizes: 2 2\nkinds: list domain\nencoding: raw\n\n\1\1\4\5;0 1 5
+	END
 }
 
 @test "squared lengths are exact for bytes of any number of planes" {
@@ -91,10 +97,7 @@ four() {
 0 2 65024491000000'
 }
 
-@test "gray images are a chain, and so are collinear points" {
-	same <(printf 'P2 5 1 255 10 12 13 20 10\n' | emst --to=text) '12 13 1
-10 12 2
-13 20 7'
+@test "collinear points are a chain" {
 	gen --type=float --raw values 2x4 0 0 4 4 1 1 2 2 >line.nrrd
 	same <(emst --points --to=text line.nrrd) '2 3 1.414213562
 0 2 1.414213562
@@ -121,11 +124,6 @@ four() {
 		double:1e-200 3e-200 -2e-200:0 1 2e-200 0 2 3e-200
 		double:1e200 3e200 -2e200:0 1 2e+200 0 2 3e+200
 	END
-}
-
-@test "a list of points is known by its kind" {
-	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 2 2\nkinds: list domain\nencoding: raw\n\n\0\0\3\4' >p.nrrd
-	same <(emst --to=text p.nrrd) '0 1 5'
 }
 
 @test "a full cube of colours: every edge is 1 long" {
@@ -351,15 +349,6 @@ labels() {
 	fails 1 'has no edges' emst --to=linkage one.ppm
 }
 
-@test "two colours are one edge" {
-	same <(ppm 2 1 0 0 0 255 255 255 | emst --to=text) '0 16777215 441.6729559'
-}
-
-@test "maxval other than 255" {
-	same <(printf 'P2 2 1 100 0 100\n' | emst --to=text) '0 100 100'
-	same <(printf 'P2 2 1 1000 0 1000\n' | emst --to=text) '0 1 1000'
-}
-
 @test "a truncated image is refused" {
 	printf 'P6 2 2 255\n123456' >short.ppm
 	fails 1 'short.ppm' emst --to=text short.ppm
@@ -404,14 +393,19 @@ nan nan
 
 @test "more classes than vertices, larger classes than the image" {
 	levels >l.pgm
-	fails 1 'there are only 6 colours' emst --to=labels -k 7 l.pgm
 	ppm 1 1 7 7 7 >one.ppm
-	fails 1 'there is only 1 colour' emst --to=labels -k 2 one.ppm
-	fails 1 'there are only 9 pixels' emst --neighbours=4 --to=labels -k 10 l.pgm
 	gen --type=int values 1x5 0 0 1 5 5 >equal.nrrd
-	fails 1 'there are only 3 distinct points' emst --points --to=labels -k 4 equal.nrrd
-	fails 1 'there are only 9 pixels' emst --to=labels -m 10 l.pgm
-	fails 1 'there are only 9 pixels' emst --to=labels --min-pts=10 l.pgm
+	while IFS=: read -r options text; do
+		# shellcheck disable=SC2086 # options are words
+		fails 1 "$text" emst --to=labels $options
+	done <<-'END'
+		-k 7 l.pgm:there are only 6 colours
+		-k 2 one.ppm:there is only 1 colour
+		--neighbours=4 -k 10 l.pgm:there are only 9 pixels
+		--points -k 4 equal.nrrd:there are only 3 distinct points
+		-m 10 l.pgm:there are only 9 pixels
+		--min-pts=10 l.pgm:there are only 9 pixels
+	END
 }
 
 @test "more than 65535 labels do not fit a PGM; raw holds them" {

@@ -35,6 +35,9 @@ struct forest {
  */
 int forest_shells(struct forest *f);
 
+/* Replaces union-find by tree numbers 0.. in place, and returns how many trees there are. On entry every entry is its root. */
+size_t forest_number(struct forest *f);
+
 /*
  * Finds the remaining edges by Boruvka's algorithm and completes edge[]. d2[i] is the squared length of the edge at the old
  * nedge + i. 0 or -ENOMEM.

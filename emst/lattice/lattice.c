@@ -288,7 +288,7 @@ lattice_scale(const struct lattice *l, struct lattice *to)
 /* ---- costs ---- */
 
 /*
- * Tells how long shells go on, from what they have cost and found: until blocks (blocks.h) find the remaining edges in less
+ * Tells how long shells go on, from what they have cost and found: until blocks (boruvka.c) find the remaining edges in less
  * time, or until the kd-tree finds all edges in less.
  */
 
@@ -832,4 +832,39 @@ forest_shells(struct forest *f)
 		weir_free(p[i].e);
 	weir_free(p);
 	return err;
+}
+
+/* A bit marks the roots meanwhile. */
+size_t
+forest_number(struct forest *f)
+{
+	enum { PARTS = 64, MANY = 1 << 18 };
+	const size_t n = f->n;
+	uint32_t *up = f->up;
+	const uint32_t root = 1u << 31;
+	size_t from[PARTS + 1] = {0};
+
+#pragma omp parallel num_threads(f->threads) if (n > MANY)
+	{
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS; i < n * (p + 1) / PARTS; i++)
+				from[p + 1] += up[i] == i;
+#pragma omp single
+		for (size_t p = 0; p < PARTS; p++)
+			from[p + 1] += from[p];
+#pragma omp for schedule(static)
+		for (size_t p = 0; p < PARTS; p++)
+			for (size_t i = n * p / PARTS, tree = from[p]; i < n * (p + 1) / PARTS; i++)
+				if (up[i] == i)
+					up[i] = root | (uint32_t)tree++;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			if (!(up[i] & root))
+				up[i] = up[up[i]] & ~root;
+#pragma omp for schedule(static)
+		for (size_t i = 0; i < n; i++)
+			up[i] &= ~root;
+	}
+	return from[PARTS];
 }

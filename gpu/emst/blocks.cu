@@ -1,5 +1,5 @@
 /*
- * What the shells leave, by Boruvka on blocks of 4^3 EXPOSED colours (emst/blocks.h): those with a free neighbour, since no
+ * What the shells leave, by Boruvka on blocks of 4^3 EXPOSED colours (emst/lattice/boruvka.c): those with a free neighbour, since no
  * other can end an edge with d2 > 1. 4^3 blocks are a node of level 1, 4^3 of these a node of level 2.
  *
  *	make_blocks	thread = block: its exposed colours, as bits; list_colours, thread = block: as a list
