@@ -3,7 +3,7 @@
 #define CHECK_PSFMATCH_H
 
 #include "t/check.h"
-#include "wconv/psfmatch/fit.h"
+#include "wconv/psfmatch/psfmatch.h"
 
 enum { W = 360, H = 330, SIZE = 11, STARS = 110 };
 
@@ -27,8 +27,5 @@ struct psfmatch_options check_psfmatch_options(enum psfmatch_basis basis);
 
 /* The checks of the sums over stamps. */
 void check_psfmatch_sums(void);
-
-/* The checks of noise in the reference, and of skies. */
-void check_psfmatch_faults(void);
 
 #endif

@@ -44,11 +44,11 @@ double conv_got(const struct conv_job *j, size_t i);
  */
 double conv_error(const struct conv_job *j);
 
-void check_wconv_parts(void);
-void check_wconv_more(void);
+/* The job by its method, or by both where that is WCONV_AUTO, at every level, within bound of the definition. */
+void conv_hold(struct check_many *m, struct conv_job *j, double bound, const char *what);
+
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);
 void check_wconv_volume(void);
-void check_wconv_product(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/real.h"
 #include "t/check_wconv.h"
 
 /* A job, results y to be scattered, and what comes of them. */
@@ -11,12 +12,6 @@ struct pair {
 	double *y, *want;
 	void *got;
 };
-
-static double
-sample_of(const struct wconv_problem *q, const void *x, size_t i)
-{
-	return q->in_double ? ((const double *)x)[i] : (double)((const float *)x)[i];
-}
 
 /* The adjoint of p->y by the plan; false: it cannot be planned. */
 static bool
@@ -36,10 +31,7 @@ scatter(struct pair *p)
 	p->got = weir_xalloc(p->j.q.w * p->j.q.h, size);
 	check_poison(p->got, p->j.q.w * p->j.q.h * size);
 	for (size_t i = 0; i < p->j.nout; i++)
-		if (size == 8)
-			((double *)in)[i] = p->y[i];
-		else
-			((float *)in)[i] = (float)p->y[i];
+		real_set(in, i, p->y[i], size == 4);
 	for (int twice = 0; ran && twice < 2; twice++) /* the second run leaves the same */
 		wconv_adjoint_run(a, in, p->got);
 	if (ran)
@@ -64,7 +56,8 @@ dot_error(const struct pair *p)
 		yy += p->y[i] * p->y[i];
 	}
 	for (size_t i = 0; i < p->j.q.w * p->j.q.h; i++)
-		right += sample_of(&p->j.q, p->j.image, i) * sample_of(&p->j.q, p->got, i);
+		right += real_at(p->j.image, i, !p->j.q.in_double) *
+			 real_at(p->got, i, !p->j.q.in_double);
 	return fabs(left - right) / (sqrt(fx * yy) + 1e-300);
 }
 
@@ -75,7 +68,7 @@ scatter_error(const struct pair *p)
 	double worst = 0, peak = 0;
 
 	for (size_t i = 0; i < p->j.q.w * p->j.q.h; i++) {
-		const double e = fabs(sample_of(&p->j.q, p->got, i) - p->want[i]);
+		const double e = fabs(real_at(p->got, i, !p->j.q.in_double) - p->want[i]);
 		worst = e <= worst ? worst : e; /* NaN too */
 		peak = fmax(peak, fabs(p->want[i]));
 	}
@@ -134,49 +127,36 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, EDGES = 6 };
 
 static const char *const edges[] = {"zero", "reflect", "mirror", "nearest", "wrap", "renormalise"};
 
+/*
+ * Any kernels, and one that is the product of a column and a row. An edge that renormalises multiplies errors where little of a
+ * kernel is known; these seeds have no such place.
+ */
 static void
 check_edges(void)
 {
 	struct check_many m = {0};
-	struct check_rng rng = {21};
+	struct check_rng of[] = {{21}, {25}};
 
-	for (size_t s = 0; s < SHAPES; s++)
+	for (size_t s = 0; s < 2 * SHAPES; s++)
 		for (int e = 0; e < 2 * EDGES; e++) {
+			const bool product = s >= SHAPES;
+			const size_t i = s % SHAPES;
+			struct check_rng *rng = &of[product];
 			struct pair p = {0};
-			conv_pose(&p.j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh,
-				  shapes[s].gx, shapes[s].gy);
+			conv_pose(&p.j, shapes[i].w, shapes[i].h, shapes[i].kw, shapes[i].kh,
+				  product ? 1 : shapes[i].gx, product ? 1 : shapes[i].gy);
 			p.j.q.in_double = e < EDGES;
 			p.j.q.in = p.j.q.out = e < EDGES ? IMG_F64 : IMG_F32;
 			p.j.q.edge = (enum wconv_edge)(e % EDGES);
-			conv_fill(&p.j, &rng);
-			hold(&m, &p, &rng, edges[e % EDGES]);
-			drop(&p);
-		}
-	check_end(&m, "wconv: the adjoint passes the dot-product test at all edges");
-}
-
-/* Kernels that are products of a column and a row. */
-static void
-check_products(void)
-{
-	struct check_many m = {0};
-	struct check_rng rng = {25};
-
-	for (size_t s = 0; s < SHAPES; s++)
-		for (int e = 0; e < 2 * EDGES; e++) {
-			struct pair p = {0};
-			conv_pose(&p.j, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, 1, 1);
-			p.j.q.in_double = e < EDGES;
-			p.j.q.in = p.j.q.out = e < EDGES ? IMG_F64 : IMG_F32;
-			p.j.q.edge = (enum wconv_edge)(e % EDGES);
-			p.j.q.correlate = e % 2;
-			conv_fill(&p.j, &rng);
-			conv_multiply(&p.j);
-			hold(&m, &p, &rng, edges[e % EDGES]);
+			p.j.q.correlate = product && e % 2;
+			conv_fill(&p.j, rng);
+			if (product)
+				conv_multiply(&p.j);
+			hold(&m, &p, rng, edges[e % EDGES]);
 			drop(&p);
 		}
 	check_end(&m,
-		  "wconv: the adjoint of kernels that are products passes the dot-product test");
+		  "wconv: the adjoint passes the dot-product test at all edges, of products too");
 }
 
 /* A centre anywhere, flipped kernels, every size of output, nodes or polynomials, normalised or not. */
@@ -273,7 +253,6 @@ void
 check_wconv_adjoint(void)
 {
 	check_edges();
-	check_products();
 	check_forms();
 	check_parts();
 	check_adjoint_threads();

@@ -3,6 +3,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/real.h"
+#include "common/base/sample.h"
 #include "t/check_wconv.h"
 
 void
@@ -42,29 +43,19 @@ conv_fill(struct conv_job *j, struct check_rng *rng)
 {
 	struct wconv_problem *q = &j->q;
 	const size_t nk = q->gx * q->gy * q->kw * q->kh, ni = q->w * q->h * q->planes;
+	const size_t size = img_type_size(q->in);
 
 	j->kernels = weir_xalloc(nk, q->in_double ? 8 : 4);
-	j->image = weir_xalloc(ni, img_type_size(q->in));
+	j->image = weir_xalloc(ni, size);
 	q->kernels = j->kernels;
 	for (size_t i = 0; i < nk; i++)
-		if (q->in_double)
-			((double *)j->kernels)[i] = rng_unit(rng);
-		else
-			((float *)j->kernels)[i] = (float)rng_unit(rng);
-	for (size_t i = 0; i < ni; i++)
-		switch (q->in) {
-		case IMG_U8:
-			((unsigned char *)j->image)[i] = (unsigned char)rng_below(rng, 256);
-			break;
-		case IMG_U16:
-			((unsigned short *)j->image)[i] = (unsigned short)rng_below(rng, 65536);
-			break;
-		case IMG_F64:
-			((double *)j->image)[i] = rng_unit(rng);
-			break;
-		default:
-			((float *)j->image)[i] = (float)rng_unit(rng);
-		}
+		real_set(j->kernels, i, rng_unit(rng), !q->in_double);
+	for (size_t i = 0; i < ni; i++) {
+		const double v = img_is_float(q->in)
+				     ? rng_unit(rng)
+				     : (double)rng_below(rng, q->in == IMG_U8 ? 256 : 65536);
+		sample_store((char *)j->image + i * size, &v, q->in, 1);
+	}
 }
 
 void
@@ -138,16 +129,10 @@ conv_drop(struct conv_job *j)
 double
 conv_got(const struct conv_job *j, size_t i)
 {
-	switch (j->q.out) {
-	case IMG_F64:
-		return ((const double *)j->got)[i];
-	case IMG_U8:
-		return ((const unsigned char *)j->got)[i];
-	case IMG_U16:
-		return ((const unsigned short *)j->got)[i];
-	default:
-		return ((const float *)j->got)[i];
-	}
+	double v;
+
+	sample_load(&v, (const char *)j->got + i * img_type_size(j->q.out), j->q.out, 1);
+	return v;
 }
 
 double
@@ -167,4 +152,29 @@ conv_error(const struct conv_job *j)
 		peak = fmax(peak, fabs(b));
 	}
 	return peak > 0 && !integers ? worst / peak : worst;
+}
+
+void
+conv_hold(struct check_many *m, struct conv_job *j, double bound, const char *what)
+{
+	const enum wconv_method asked = j->q.method;
+
+	for (int i = 0; i < 6; i++) {
+		const enum wconv_method method = i / 3 ? WCONV_FFT : WCONV_DIRECT;
+		if (asked != WCONV_AUTO && method != asked)
+			continue;
+		j->q.method = method;
+		j->q.registers = 16 << i % 3;
+		const bool ran = conv_run(j, NULL, NULL);
+		if (ran && !j->want)
+			conv_define(j);
+		const double e = ran ? conv_error(j) : INFINITY;
+		check_case(m, e <= bound,
+			   "%s, %zux%zu, kernels %zux%zu in %zux%zu, %s, %d bytes: error %.3g",
+			   what, j->q.w, j->q.h, j->q.kw, j->q.kh, j->q.gx, j->q.gy,
+			   i / 3 ? "transforms" : "direct", j->q.registers, e);
+	}
+	j->q.method = asked;
+	weir_free(j->want);
+	j->want = NULL;
 }

@@ -40,14 +40,13 @@ convolve_ones(struct wconv_plan *p, void *out)
 static void
 divide(const struct wconv_plan *p, void *all, const void *known, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (p->q.in_double) {
-			const double v = ((double *)all)[i] / ((const double *)known)[i];
-			((double *)all)[i] = isfinite(v) ? v : 0;
-		} else {
-			const float v = ((float *)all)[i] / ((const float *)known)[i];
-			((float *)all)[i] = isfinite(v) ? v : 0;
-		}
+	const bool single = !p->q.in_double;
+
+	for (size_t i = 0; i < n; i++) {
+		real_set(all, i, real_at(all, i, single) / real_at(known, i, single), single);
+		if (!isfinite(real_at(all, i, single)))
+			real_set(all, i, 0, single);
+	}
 }
 
 /* Divides gain, or 1 if it is not set yet (first), by the sum of the local kernel. sum: room for a row. */
@@ -58,14 +57,10 @@ divide_by_sums(const struct wconv_plan *p, void *gain, bool first, double *sum)
 
 	for (size_t y = 0; y < h; y++) {
 		wconv_local_sums(p, p->sum, p->x.lo, p->y.lo + (ptrdiff_t)y, w, sum);
-		for (size_t x = 0; x < w; x++)
-			if (p->q.in_double) {
-				double *g = (double *)gain + y * w + x;
-				*g = (first ? 1 : *g) / sum[x];
-			} else {
-				float *g = (float *)gain + y * w + x;
-				*g = (float)((first ? 1 : (double)*g) / sum[x]);
-			}
+		for (size_t x = 0; x < w; x++) {
+			const double was = first ? 1 : real_at(gain, y * w + x, !p->q.in_double);
+			real_set(gain, y * w + x, was / sum[x], !p->q.in_double);
+		}
 	}
 }
 

@@ -6,8 +6,6 @@
 #include "wconv/volume/volume.h"
 #include "wconv/wconv.h"
 
-/* ---- direct ---- */
-
 /* The sums over one window. */
 struct sums {
 	double value;  /* sum K I over the known pixels */
@@ -284,30 +282,6 @@ wconv_direct_adjoint(const struct wconv_problem *q, const double *in, double *ou
 
 /* ---- volumes ---- */
 
-/* Returns the sample at position i of n as the edges continue them, step by step; -1: none. */
-static ptrdiff_t
-inside_volume(enum wconv_edge edge, ptrdiff_t i, ptrdiff_t n)
-{
-	while (i < 0 || i >= n)
-		switch (edge) {
-		case WCONV_NEAREST:
-			i = i < 0 ? 0 : n - 1;
-			break;
-		case WCONV_WRAP:
-			i += i < 0 ? n : -n;
-			break;
-		case WCONV_REFLECT:
-			i = i < 0 ? -1 - i : 2 * n - 1 - i;
-			break;
-		case WCONV_MIRROR:
-			i = n == 1 ? 0 : i < 0 ? -i : 2 * n - 2 - i;
-			break;
-		default:
-			return -1;
-		}
-	return i;
-}
-
 static double
 voxel(const struct wconv_problem *q, const double *in, const ptrdiff_t at[3])
 {
@@ -315,7 +289,7 @@ voxel(const struct wconv_problem *q, const double *in, const ptrdiff_t at[3])
 	ptrdiff_t i[3];
 
 	for (int a = 0; a < 3; a++) {
-		i[a] = inside_volume(q->edge, at[a], n[a]);
+		i[a] = inside(q->edge, at[a], n[a]);
 		if (i[a] < 0)
 			return 0;
 	}
@@ -341,27 +315,14 @@ volume_at(const struct wconv_problem *q, const double *in, const ptrdiff_t at[3]
 	return q->normalise ? value / sum : value;
 }
 
-/* Finds the results [lo,hi) along an axis of n samples. */
-static void
-volume_span(const struct wconv_problem *q, size_t n, size_t k, size_t c, ptrdiff_t *lo,
-	    ptrdiff_t *hi)
-{
-	const ptrdiff_t before = (ptrdiff_t)(q->correlate ? c : k - 1 - c),
-			after = (ptrdiff_t)k - 1 - before;
-	const ptrdiff_t out = q->output == WCONV_FULL ? 1 : q->output == WCONV_VALID ? -1 : 0;
-
-	*lo = -out * (out > 0 ? after : before);
-	*hi = (ptrdiff_t)n + out * (out > 0 ? before : after);
-}
-
 void
 wconv_volume_direct(const struct wconv_problem *q, const double *in, double *out)
 {
 	ptrdiff_t lo[3], hi[3];
 
-	volume_span(q, q->w, q->kw, q->cx, &lo[0], &hi[0]);
-	volume_span(q, q->h, q->kh, q->cy, &lo[1], &hi[1]);
-	volume_span(q, q->d, q->kd, q->cz, &lo[2], &hi[2]);
+	span(q, q->w, 0, q->w, q->kw, q->cx, &lo[0], &hi[0]);
+	span(q, q->h, 0, q->h, q->kh, q->cy, &lo[1], &hi[1]);
+	span(q, q->d, 0, q->d, q->kd, q->cz, &lo[2], &hi[2]);
 	for (ptrdiff_t z = lo[2]; z < hi[2]; z++)
 		for (ptrdiff_t y = lo[1]; y < hi[1]; y++)
 			for (ptrdiff_t x = lo[0]; x < hi[0]; x++)

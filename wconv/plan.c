@@ -57,7 +57,7 @@ factor(struct wconv_fft *f, size_t n)
 
 /* Makes the tables of a transform. n = 2^a 3^b 5^c. Returns 0 or -ENOMEM. A zeroed struct may be freed. */
 static int
-wconv_fft_plan(struct wconv_fft *f, size_t n, size_t sample)
+plan_fft(struct wconv_fft *f, size_t n, size_t sample)
 {
 	size_t len = n, at = 0;
 
@@ -94,7 +94,7 @@ find_place(const struct wconv_fft *f, size_t k)
 }
 
 static int
-wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
+plan_rfft(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 {
 	const size_t m = n / 2;
 	int e;
@@ -102,7 +102,7 @@ wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 	memset(f, 0, sizeof *f);
 	f->n = n;
 	f->blocks = m / lanes + 1;
-	e = wconv_fft_plan(&f->half, m, sample);
+	e = plan_fft(&f->half, m, sample);
 	f->place = weir_alloc(m, sizeof *f->place);
 	f->turn = weir_alloc(2 * m + 2, sample);
 	if (e || !f->place || !f->turn)
@@ -115,16 +115,16 @@ wconv_rfft_plan(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 }
 
 static void
-wconv_fft_free(struct wconv_fft *f)
+free_fft(struct wconv_fft *f)
 {
 	weir_free(f->twiddle);
 	memset(f, 0, sizeof *f);
 }
 
 static void
-wconv_rfft_free(struct wconv_rfft *f)
+free_rfft(struct wconv_rfft *f)
 {
-	wconv_fft_free(&f->half);
+	free_fft(&f->half);
 	weir_free(f->place);
 	weir_free(f->turn);
 	memset(f, 0, sizeof *f);
@@ -315,7 +315,7 @@ store(struct wconv_plan *p, const struct factors *f)
 
 /* Finds p->factors when there is one kernel and it is a product. Returns 0 or -ENOMEM. */
 static int
-wconv_find_product(struct wconv_plan *p)
+find_product(struct wconv_plan *p)
 {
 	struct factors f = {0};
 	int e = -ENOMEM;
@@ -612,8 +612,8 @@ make_transforms(struct wconv_plan *p)
 
 	if (p->direct)
 		p->kernel_samples = p->q.kw * p->q.kh;
-	else if ((e = wconv_rfft_plan(&p->rows, p->rows.n, size, lanes)) ||
-		 (e = wconv_fft_plan(&p->columns, p->columns.n, size)))
+	else if ((e = plan_rfft(&p->rows, p->rows.n, size, lanes)) ||
+		 (e = plan_fft(&p->columns, p->columns.n, size)))
 		return e;
 	else
 		p->kernel_samples = p->rows.blocks * p->columns.n * 2 * lanes;
@@ -666,7 +666,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *wh
 		wconv_free(p);
 		return -1;
 	}
-	e = wconv_find_product(p);
+	e = find_product(p);
 	e = e ? e : wconv_choose(p);
 	p->growth = wconv_growth(p);
 	if (!e && (p->direct ? p->cost_direct : p->cost_fft) < 3e-4)
@@ -690,8 +690,8 @@ wconv_free(struct wconv_plan *p)
 		return;
 	wconv_axis_free(&p->x);
 	wconv_axis_free(&p->y);
-	wconv_rfft_free(&p->rows);
-	wconv_fft_free(&p->columns);
+	free_rfft(&p->rows);
+	free_fft(&p->columns);
 	void *const owned[] = {p->factors,    p->scale, p->sum,	     p->weight, p->like_right,
 			       p->like_below, p->row,	p->mask,     p->flags,	p->doubt,
 			       p->spectra,    p->mean,	p->row_sums, p->kernel, p->slot_holds,

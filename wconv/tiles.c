@@ -7,11 +7,20 @@
 #include "common/base/mem.h"
 #include "wconv/plan.h"
 
-#define WCONV_SIZES 52
+/* ---- costs ---- */
 
-struct wconv_costs {
-	/* [i]: one complex transform of LANES columns of wconv_sizes[i] points */
-	double transform[WCONV_SIZES];
+enum { SIZES = 52 };
+
+/* The lengths of transforms that the planner chooses from, increasing: 2^a 3^b 5^c, multiples of 4. */
+static const size_t sizes[SIZES] = {
+    8,	  12,	16,   20,   24,	  32,	40,   48,   60,	  64,	72,    80,    96,
+    100,  120,	128,  144,  160,  180,	192,  200,  240,  256,	288,   300,   320,
+    360,  384,	400,  480,  512,  576,	600,  640,  720,  768,	800,   960,   1024,
+    1280, 1536, 1920, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 10240, 12288, 16384};
+
+struct costs {
+	/* [i]: one complex transform of LANES columns of sizes[i] points */
+	double transform[SIZES];
 	/* per sample of LANES rows: transpose and untangle them */
 	double turn;
 	/* per point of LANES columns: multiply with a kernel, blend the result */
@@ -27,8 +36,30 @@ struct wconv_costs {
 	double line;
 };
 
-/* The costs, measured on the machine that tiles.c names. */
-extern const struct wconv_costs wconv_costs;
+/*
+ * Measured on an AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and they differ little between machines.
+ * Costs measured on an Intel Xeon chose plans that took .95 to 1.17 times as long on six of seven problems, and 2.8 times
+ * on the seventh. On an AMD EPYC (Zen 4), transforms took 1.25 times as long as predicted from direct sums with AVX-512, and
+ * 1.06 times with AVX2. For that, tap is less than the measured 4.06e-10, and kernels of up to 49 samples are summed directly:
+ * transforms of these took up to 1.4 times as long.
+ * What small kernels and products cost was measured on an AMD EPYC (Zen 3) with AVX2, on 4096x4096 floats and one thread. Sums by
+ * column and row took as long as transforms at 43x43; the table says 36x36, since transforms are faster on the others.
+ */
+static const struct costs costs = {
+    .turn = 2.94e-09,
+    .product = 5.28e-09,
+    .tap = 3.15e-10,
+    .small_tap = 2.2e-10,
+    .product_tap = 2.2e-10,
+    .product_line = 6,
+    .line = 5.6e-07,
+    .transform = {2.3e-08,  3.81e-08, 4.36e-08, 5.46e-08, 6.16e-08, 7.91e-08, 9.99e-08, 1.34e-07,
+		  1.78e-07, 1.49e-07, 2.11e-07, 2.26e-07, 2.8e-07,  3.09e-07, 3.64e-07, 3.57e-07,
+		  4.8e-07,  4.74e-07, 6.3e-07,	5.47e-07, 6.2e-07,  8.16e-07, 7.23e-07, 9.81e-07,
+		  1.08e-06, 9.71e-07, 1.31e-06, 1.36e-06, 1.52e-06, 2.05e-06, 1.79e-06, 2.46e-06,
+		  2.63e-06, 2.75e-06, 3.52e-06, 3.33e-06, 3.59e-06, 4.31e-06, 4.49e-06, 5.79e-06,
+		  6.69e-06, 1.01e-05, 9.16e-06, 1.18e-05, 1.63e-05, 1.89e-05, 2.69e-05, 3.38e-05,
+		  4.81e-05, 6.72e-05, 8.78e-05, 0.000126}};
 
 /* ---- axes ---- */
 
@@ -281,7 +312,7 @@ add_tile(struct wconv_axis *x, ptrdiff_t a, ptrdiff_t b)
  * tile + functions * (fun + each * length). Returns 0 or -ENOMEM.
  */
 static int
-wconv_cut(struct wconv_axis *x, size_t longest, double tile, double fun, double each)
+cut_tiles(struct wconv_axis *x, size_t longest, double tile, double fun, double each)
 {
 	size_t n;
 	struct cut *cut = list_cuts(x, (ptrdiff_t)longest, &n);
@@ -313,42 +344,6 @@ wconv_axis_free(struct wconv_axis *a)
 	memset(a, 0, sizeof *a);
 }
 
-/* ---- costs ---- */
-
-/* The planner's table of costs: measured seconds of work on one vector of lanes. */
-
-/* The lengths of transforms that the planner chooses from, increasing: 2^a 3^b 5^c, multiples of 4. */
-static const size_t wconv_sizes[WCONV_SIZES] = {
-    8,	  12,	16,   20,   24,	  32,	40,   48,   60,	  64,	72,    80,    96,
-    100,  120,	128,  144,  160,  180,	192,  200,  240,  256,	288,   300,   320,
-    360,  384,	400,  480,  512,  576,	600,  640,  720,  768,	800,   960,   1024,
-    1280, 1536, 1920, 2048, 2560, 3072, 4096, 5120, 6144, 8192, 10240, 12288, 16384};
-
-/*
- * Measured on an AMD EPYC (Zen 5), AVX-512, single precision. Only ratios matter, and they differ little between machines.
- * Costs measured on an Intel Xeon chose plans that took .95 to 1.17 times as long on six of seven problems, and 2.8 times
- * on the seventh. On an AMD EPYC (Zen 4), transforms took 1.25 times as long as predicted from direct sums with AVX-512, and
- * 1.06 times with AVX2. For that, tap is less than the measured 4.06e-10, and kernels of up to 49 samples are summed directly:
- * transforms of these took up to 1.4 times as long.
- * What small kernels and products cost was measured on an AMD EPYC (Zen 3) with AVX2, on 4096x4096 floats and one thread. Sums by
- * column and row took as long as transforms at 43x43; the table says 36x36, since transforms are faster on the others.
- */
-const struct wconv_costs wconv_costs = {
-    .turn = 2.94e-09,
-    .product = 5.28e-09,
-    .tap = 3.15e-10,
-    .small_tap = 2.2e-10,
-    .product_tap = 2.2e-10,
-    .product_line = 6,
-    .line = 5.6e-07,
-    .transform = {2.3e-08,  3.81e-08, 4.36e-08, 5.46e-08, 6.16e-08, 7.91e-08, 9.99e-08, 1.34e-07,
-		  1.78e-07, 1.49e-07, 2.11e-07, 2.26e-07, 2.8e-07,  3.09e-07, 3.64e-07, 3.57e-07,
-		  4.8e-07,  4.74e-07, 6.3e-07,	5.47e-07, 6.2e-07,  8.16e-07, 7.23e-07, 9.81e-07,
-		  1.08e-06, 9.71e-07, 1.31e-06, 1.36e-06, 1.52e-06, 2.05e-06, 1.79e-06, 2.46e-06,
-		  2.63e-06, 2.75e-06, 3.52e-06, 3.33e-06, 3.59e-06, 4.31e-06, 4.49e-06, 5.79e-06,
-		  6.69e-06, 1.01e-05, 9.16e-06, 1.18e-05, 1.63e-05, 1.89e-05, 2.69e-05, 3.38e-05,
-		  4.81e-05, 6.72e-05, 8.78e-05, 0.000126}};
-
 /* ---- tiles ---- */
 
 /* The planner chooses method, lengths of transforms, and tiles. It takes the cheapest by the table of costs. */
@@ -366,13 +361,13 @@ usual(const struct wconv_axis *a)
 	return a->degree >= 0 ? (double)a->nfun : a->nfun > 1 ? 2 : 1;
 }
 
-/* Returns the index of length n in wconv_sizes, or WCONV_SIZES. */
+/* Returns the index of length n in sizes, or SIZES. */
 static size_t
 find_size(size_t n)
 {
 	size_t i = 0;
 
-	while (i < WCONV_SIZES && wconv_sizes[i] != n)
+	while (i < SIZES && sizes[i] != n)
 		i++;
 	return i;
 }
@@ -382,14 +377,14 @@ transform_cost(size_t n)
 {
 	const size_t i = find_size(n);
 
-	return i < WCONV_SIZES ? wconv_costs.transform[i] : INFINITY;
+	return i < SIZES ? costs.transform[i] : INFINITY;
 }
 
 /* Returns the seconds of transforming LANES rows of n samples. */
 static double
 row_cost(size_t n)
 {
-	return transform_cost(n / 2) + (double)n * wconv_costs.turn;
+	return transform_cost(n / 2) + (double)n * costs.turn;
 }
 
 static double
@@ -405,19 +400,19 @@ cut_for(const struct wconv_plan *p, struct wconv_axis *a, const struct wconv_axi
 {
 	const double column = transform_cost(n), blocks = blocks_of(p, n);
 	const double groups = (double)n / (double)p->core->lanes;
-	const double row = find_size(n / 2) < WCONV_SIZES ? row_cost(n) : column;
+	const double row = find_size(n / 2) < SIZES ? row_cost(n) : column;
 	const double fun =
-	    usual(other) * blocks * (column + (double)n * wconv_costs.product) + groups * row;
+	    usual(other) * blocks * (column + (double)n * costs.product) + groups * row;
 
-	return wconv_cut(a, n - k + 1, groups * row + blocks * column, fun, 0);
+	return cut_tiles(a, n - k + 1, groups * row + blocks * column, fun, 0);
 }
 
 static int
 cut_for_sums(struct wconv_axis *x, struct wconv_axis *y)
 {
-	const int e = wconv_cut(x, NEAR_WIDTH, 1, 0, 1);
+	const int e = cut_tiles(x, NEAR_WIDTH, 1, 0, 1);
 
-	return e ? e : wconv_cut(y, NEAR_HEIGHT, 1, .1, 0);
+	return e ? e : cut_tiles(y, NEAR_HEIGHT, 1, .1, 0);
 }
 
 /* The tiles of one direction for one length of transforms. */
@@ -461,7 +456,7 @@ fft_cost(const struct wconv_plan *p, double rows, const struct layout *x, const 
 	const double forward = tiles_x * (rows / lanes * x->cost + tiles_y * blocks * y->cost);
 	const double pairs = (double)(x->functions * y->functions);
 	const double groups = ceil(rows / tiles_y / lanes) * tiles_y;
-	const double back = pairs * blocks * (y->cost + (double)y->n * wconv_costs.product) +
+	const double back = pairs * blocks * (y->cost + (double)y->n * costs.product) +
 			    (double)x->functions * groups * x->cost;
 	const double bytes = space(p, x, y);
 
@@ -478,7 +473,7 @@ too_short(const struct wconv_axis *a, size_t n, size_t k)
 {
 	const size_t many = (size_t)(a->hi - a->lo) / 4096, least = many < 1024 ? many : 1024;
 
-	return n - k + 1 < least && k + least <= wconv_sizes[WCONV_SIZES - 1];
+	return n - k + 1 < least && k + least <= sizes[SIZES - 1];
 }
 
 /* Lays x and y out for each length that can be used. Lengths along y have two passes or more. Returns 0 or -ENOMEM. */
@@ -488,10 +483,10 @@ try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y
 {
 	const size_t kw = p->q.kw, kh = p->q.kh;
 
-	for (size_t i = 0; i < WCONV_SIZES; i++) {
-		const size_t n = wconv_sizes[i];
+	for (size_t i = 0; i < SIZES; i++) {
+		const size_t n = sizes[i];
 		of_x[i].n = of_y[i].n = 0;
-		if (n >= kw && find_size(n / 2) < WCONV_SIZES && !too_short(x, n, kw)) {
+		if (n >= kw && find_size(n / 2) < SIZES && !too_short(x, n, kw)) {
 			if (cut_for(p, x, y, n, kw))
 				return -ENOMEM;
 			of_x[i] = look(x, n, row_cost(n));
@@ -499,7 +494,7 @@ try_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y
 		if (n >= 16 && n >= kh + p->core->lanes - 1 && !too_short(y, n, kh)) {
 			if (cut_for(p, y, x, n, kh))
 				return -ENOMEM;
-			of_y[i] = look(y, n, wconv_costs.transform[i]);
+			of_y[i] = look(y, n, costs.transform[i]);
 		}
 	}
 	return 0;
@@ -510,13 +505,13 @@ static int
 choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis *y, size_t *nx,
 	     size_t *ny, double *cost)
 {
-	struct layout of_x[WCONV_SIZES], of_y[WCONV_SIZES];
+	struct layout of_x[SIZES], of_y[SIZES];
 
 	*cost = INFINITY;
 	if (try_sizes(p, x, y, of_x, of_y))
 		return -ENOMEM;
-	for (size_t i = 0; i < WCONV_SIZES; i++)
-		for (size_t j = 0; j < WCONV_SIZES; j++) {
+	for (size_t i = 0; i < SIZES; i++)
+		for (size_t j = 0; j < SIZES; j++) {
 			if (!of_x[i].n || !of_y[j].n)
 				continue;
 			const double seconds =
@@ -534,14 +529,14 @@ choose_sizes(const struct wconv_plan *p, struct wconv_axis *x, struct wconv_axis
 static double
 tap_cost(const struct wconv_plan *p)
 {
-	return wconv_is_small(p) ? wconv_costs.small_tap : wconv_costs.tap;
+	return wconv_is_small(p) ? costs.small_tap : costs.tap;
 }
 
 /* Returns the seconds of sums by column and row, for a vector of results. */
 static double
 product_cost(const struct wconv_plan *p)
 {
-	return ((double)(p->q.kw + p->q.kh) + wconv_costs.product_line) * wconv_costs.product_tap;
+	return ((double)(p->q.kw + p->q.kh) + costs.product_line) * costs.product_tap;
 }
 
 /* Returns the seconds of direct sums, for which x and y must be cut. */
@@ -561,7 +556,7 @@ direct_cost(const struct wconv_plan *p, const struct wconv_axis *x, const struct
 	if (p->product)
 		return (double)p->q.planes * rows * vectors * product_cost(p);
 	return (double)p->q.planes * rows *
-	       (taps * tap_cost(p) * (vectors + 2 * blends) + lines * wconv_costs.line);
+	       (taps * tap_cost(p) * (vectors + 2 * blends) + lines * costs.line);
 }
 
 /* Chooses method, lengths and costs for the results of x and y. Their tiles are not the chosen ones afterwards. */

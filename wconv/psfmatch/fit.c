@@ -5,19 +5,42 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "wconv/psfmatch/fit.h"
+#include "wconv/psfmatch/psfmatch.h"
 
 /* Returns work for one kernel, or for n coefficients. */
 static inline double *
-psfmatch_work(const struct psfmatch_normal *f)
+work_of(const struct psfmatch_normal *f)
 {
 	return f->planes + psfmatch_terms(f->m->degree) * f->m->size * f->m->size;
 }
 
-static double
-psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+/* Computes c[n], the coefficients of the functions at the stamp. */
 static void
-psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c);
+evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
+{
+	double p[PSFMATCH_TERMS];
+
+	psfmatch_powers(f->m, f->m->degree, (double)s->x, (double)s->y, p);
+	for (size_t i = 0; i < f->n; i++) {
+		c[i] = 0;
+		for (size_t t = 0; t < f->terms[i]; t++)
+			c[i] += f->a[f->first[i] + t] * p[t];
+	}
+}
+
+/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n coefficients. */
+static double
+misfit_of(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
+{
+	double sum = s->yy;
+
+	evaluate(f, s, c);
+	for (size_t i = 0; i < f->n; i++) {
+		const double *q = s->q + psfmatch_packed(i);
+		sum += c[i] * (c[i] * q[i] - 2 * s->b[i] + 2 * psfmatch_dot(q, c, i));
+	}
+	return (sum > 0 ? sum : 0) / PSFMATCH_PIXELS;
+}
 
 /* ---- equations ---- */
 
@@ -205,7 +228,7 @@ laplacian(const double *x, size_t n, double *to)
 
 /* Computes the products of the kernels' Laplacians. Returns 0 or -ENOMEM. */
 static int
-psfmatch_make_penalty(struct psfmatch_normal *f)
+make_penalty(struct psfmatch_normal *f)
 {
 	const size_t n = f->k.n, samples = f->k.size * f->k.size;
 	double *kernel = weir_alloc(samples, sizeof *kernel),
@@ -289,7 +312,7 @@ psfmatch_free_normal(struct psfmatch_normal *f)
 
 /* Adds up the kernels: planes[t] = sum_k a_kt B_k. planes: [terms][size][size]. */
 static void
-psfmatch_sum_kernels(const struct psfmatch_normal *f, double *planes)
+sum_kernels(const struct psfmatch_normal *f, double *planes)
 {
 	const size_t samples = f->m->size * f->m->size;
 
@@ -312,7 +335,7 @@ sum_stamps(const struct psfmatch_normal *f, size_t terms, double *by)
 	for (size_t i = 0; i < f->stamps; i++) {
 		if (!f->s[i].used)
 			continue;
-		sum += PSFMATCH_PIXELS * psfmatch_misfit(f, f->s + i, psfmatch_work(f));
+		sum += PSFMATCH_PIXELS * misfit_of(f, f->s + i, work_of(f));
 		psfmatch_powers(f->m, f->m->degree, (double)f->s[i].x, (double)f->s[i].y, p);
 		for (size_t t = 0; t < terms * terms; t++)
 			by[t] += f->s[i].noise * p[t / terms] * p[t % terms];
@@ -330,7 +353,7 @@ find_lack(const struct psfmatch_normal *f, const double *planes, double shared, 
 	  double *lack)
 {
 	const size_t terms = psfmatch_terms(f->m->degree), samples = f->m->size * f->m->size;
-	double by[PSFMATCH_TERMS * PSFMATCH_TERMS], *kernel = psfmatch_work(f);
+	double by[PSFMATCH_TERMS * PSFMATCH_TERMS], *kernel = work_of(f);
 	const double *plane[PSFMATCH_TERMS], misfit = sum_stamps(f, terms, by);
 
 	memset(mixed, 0, terms * samples * sizeof *mixed);
@@ -356,13 +379,13 @@ find_lack(const struct psfmatch_normal *f, const double *planes, double shared, 
  * more. g has been factored. shared: that of struct psfmatch_field.
  */
 static void
-psfmatch_correct(struct psfmatch_normal *f, double shared)
+correct(struct psfmatch_normal *f, double shared)
 {
 	const size_t samples = f->m->size * f->m->size;
-	double *mixed = psfmatch_work(f) + samples + f->n,
+	double *mixed = work_of(f) + samples + f->n,
 	       *lack = mixed + psfmatch_terms(f->m->degree) * samples;
 
-	psfmatch_sum_kernels(f, f->planes);
+	sum_kernels(f, f->planes);
 	find_lack(f, f->planes, shared, mixed, lack);
 	psfmatch_substitute(f->g, lack, f->unknowns);
 	const double by = 1 + lack[0] / f->a[0];
@@ -380,7 +403,7 @@ psfmatch_correct(struct psfmatch_normal *f, double shared)
 
 /* Makes n functions and the data orthogonal to the constant, which is function z, and fills in the array one, and sum. */
 static void
-psfmatch_remove_constant(struct psfmatch_stamp *s, size_t z, size_t n)
+remove_constant(struct psfmatch_stamp *s, size_t z, size_t n)
 {
 	double *q = s->q, *one = s->one;
 
@@ -407,7 +430,7 @@ add_terms(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, doubl
 {
 	const size_t z = f->k.n, terms = f->n - z;
 
-	psfmatch_evaluate(f, s, c);
+	evaluate(f, s, c);
 	const double left = (s->sum - psfmatch_dot(s->one, c, z)) / s->one[z];
 	for (size_t t = 0; t < terms; t++) {
 		const double *row = s->q + psfmatch_packed(z + t), by = s->one[z + t];
@@ -419,7 +442,7 @@ add_terms(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, doubl
 
 /* Fits the background's terms, with the kernels as they are. Returns false if the stamps do not determine them. */
 static bool
-psfmatch_fit_background(struct psfmatch_normal *f)
+fit_background(struct psfmatch_normal *f)
 {
 	const size_t terms = f->n - f->k.n;
 	double q[PSFMATCH_TERMS * PSFMATCH_TERMS] = {0}, *b = f->a + f->first[f->k.n];
@@ -427,7 +450,7 @@ psfmatch_fit_background(struct psfmatch_normal *f)
 	memset(b, 0, terms * sizeof *b);
 	for (size_t i = 0; i < f->stamps; i++)
 		if (f->s[i].used)
-			add_terms(f, f->s + i, psfmatch_work(f), q, b);
+			add_terms(f, f->s + i, work_of(f), q, b);
 	if (!psfmatch_factor(q, terms, f->room, 1))
 		return false;
 	psfmatch_substitute(q, b, terms);
@@ -444,7 +467,7 @@ find_offset(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, dou
 	const size_t z = f->k.n;
 	double light = 0, of_star, left;
 
-	psfmatch_evaluate(f, s, c);
+	evaluate(f, s, c);
 	of_star = psfmatch_dot(s->b, c, z);
 	left = s->sum - psfmatch_dot(s->one, c, f->n);
 	for (size_t i = 0; i < f->n; i++) {
@@ -459,12 +482,12 @@ find_offset(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, dou
 
 /* Fills in m->sky. noise: that of struct psfmatch_field. */
 static void
-psfmatch_judge_sky(const struct psfmatch_normal *f, double noise)
+judge_sky(const struct psfmatch_normal *f, double noise)
 {
 	double each[PSFMATCH_STAMPS];
 
 	for (size_t i = 0; i < f->stamps; i++)
-		each[i] = fabs(find_offset(f, f->s + i, psfmatch_work(f))) / noise;
+		each[i] = fabs(find_offset(f, f->s + i, work_of(f))) / noise;
 	f->m->sky = psfmatch_median(each, f->stamps);
 }
 
@@ -475,34 +498,6 @@ no_memory(struct why *why)
 {
 	why_set(why, "no memory");
 	return -ENOMEM;
-}
-
-/* Computes c[n], the coefficients of the functions at the stamp. */
-static void
-psfmatch_evaluate(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
-{
-	double p[PSFMATCH_TERMS];
-
-	psfmatch_powers(f->m, f->m->degree, (double)s->x, (double)s->y, p);
-	for (size_t i = 0; i < f->n; i++) {
-		c[i] = 0;
-		for (size_t t = 0; t < f->terms[i]; t++)
-			c[i] += f->a[f->first[i] + t] * p[t];
-	}
-}
-
-/* Returns the mean over the stamp's pixels of misfit^2 / variance. c: room for n coefficients. */
-static double
-psfmatch_misfit(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, double *c)
-{
-	double sum = s->yy;
-
-	psfmatch_evaluate(f, s, c);
-	for (size_t i = 0; i < f->n; i++) {
-		const double *q = s->q + psfmatch_packed(i);
-		sum += c[i] * (c[i] * q[i] - 2 * s->b[i] + 2 * psfmatch_dot(q, c, i));
-	}
-	return (sum > 0 ? sum : 0) / PSFMATCH_PIXELS;
 }
 
 /* Computes each[i], the misfit of stamp i; 0 where it is not used. Returns 0 or -ENOMEM. */
@@ -517,7 +512,7 @@ find_misfits(const struct psfmatch_normal *f, double *each)
 		e = c ? 0 : -ENOMEM;
 #pragma omp for schedule(dynamic, 8)
 		for (size_t i = 0; i < f->stamps; i++)
-			each[i] = c && f->s[i].used ? psfmatch_misfit(f, f->s + i, c) : 0;
+			each[i] = c && f->s[i].used ? misfit_of(f, f->s + i, c) : 0;
 		weir_free(c);
 	}
 	return e;
@@ -635,7 +630,7 @@ sum_fitted(struct psfmatch_normal *f, const struct psfmatch_field *field)
 		for (size_t i = 0; i < f->stamps; i++)
 			if (work) {
 				psfmatch_sum_stamp(field, &f->k, f->m, f->s + i, work);
-				psfmatch_remove_constant(f->s + i, f->k.n, f->n);
+				remove_constant(f->s + i, f->k.n, f->n);
 			}
 		weir_free(work);
 	}
@@ -653,7 +648,7 @@ write_model(struct psfmatch_normal *f, const struct psfmatch_field *field)
 	m->kernel = weir_alloc(planes * samples, sizeof *m->kernel);
 	m->b = weir_alloc(terms, sizeof *m->b);
 	if (m->kernel && m->b) {
-		psfmatch_sum_kernels(f, f->planes);
+		sum_kernels(f, f->planes);
 		for (size_t i = 0; i < planes * samples; i++)
 			m->kernel[i] = (float)f->planes[i];
 		memcpy(m->b, f->a + f->first[f->k.n], terms * sizeof *m->b);
@@ -719,17 +714,17 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	if (find_stamps(&f, &field, o))
 		e = no_memory(why);
 	e = e ? e : count_used(&f, why);
-	if (!e && (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
-		   psfmatch_make_normal(&f) || (smooth && psfmatch_make_penalty(&f)) ||
-		   sum_fitted(&f, &field)))
+	if (!e &&
+	    (psfmatch_make_kernels(&f.k, o->basis, m->size, m->stretch) ||
+	     psfmatch_make_normal(&f) || (smooth && make_penalty(&f)) || sum_fitted(&f, &field)))
 		e = no_memory(why);
 	e = e ? e : fit_rounds(&f, o->smooth, why);
 	if (!e)
-		psfmatch_correct(&f, field.shared);
-	if (!e && !psfmatch_fit_background(&f))
+		correct(&f, field.shared);
+	if (!e && !fit_background(&f))
 		e = why_set(why, "the stars do not determine the background: lower its degree");
 	if (!e)
-		psfmatch_judge_sky(&f, field.noise);
+		judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
 		e = no_memory(why);
 	if (!e)

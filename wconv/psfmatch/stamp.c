@@ -215,9 +215,9 @@ add_background(const struct psfmatch_view *v, double *stamp, double *q, double *
 	}
 }
 
-/* Returns how many doubles of `more` psfmatch_sum_shifts() needs. */
+/* Returns how many doubles of `more` sum_shifts() needs. */
 static size_t
-psfmatch_shifts_room(size_t size)
+shifts_room(size_t size)
 {
 	const size_t n = size * size;
 
@@ -229,7 +229,7 @@ psfmatch_shifts_room(size_t size)
  * inexact.
  */
 static bool
-psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b)
+sum_shifts(const struct psfmatch_view *v, double *q, double *b)
 {
 	const size_t size = v->k->size, n = size * size;
 	double *t = v->more, *centre = t + n * n, *box = centre + n, *stamp = box + size * STEP;
@@ -251,9 +251,7 @@ psfmatch_sum_shifts(const struct psfmatch_view *v, double *q, double *b)
 
 /* The sums over the pixels of a stamp. */
 
-enum { SUM_LANES = 4, TOGETHER = 8, SLACK = 64 };
-typedef double sum_vec
-    __attribute__((vector_size(SUM_LANES * sizeof(double)), aligned(sizeof(double)), may_alias));
+enum { TOGETHER = 8, SLACK = 64 };
 
 /* to[i] = sum_a tap[a] from[i + (size - 1 - a) stride], i < n */
 WEIR_CLONES(sum_taps,
@@ -264,14 +262,14 @@ WEIR_CLONES(sum_taps,
 	const double *last = from + (size - 1) * stride;
 	size_t i = 0;
 
-	for (; i + TOGETHER * SUM_LANES <= n; i += TOGETHER * SUM_LANES) {
-		sum_vec sum[TOGETHER] = {{0}};
+	for (; i + TOGETHER * LANES <= n; i += TOGETHER * LANES) {
+		vec sum[TOGETHER] = {{0}};
 		for (size_t a = 0; a < size; a++)
 			for (size_t k = 0; tap[a] != 0 && k < TOGETHER; k++)
-				sum[k] += tap[a] *
-					  *(const sum_vec *)(last + i + k * SUM_LANES - a * stride);
+				sum[k] +=
+				    tap[a] * *(const vec *)(last + i + k * LANES - a * stride);
 		for (size_t k = 0; k < TOGETHER; k++)
-			*(sum_vec *)(to + i + k * SUM_LANES) = sum[k];
+			*(vec *)(to + i + k * LANES) = sum[k];
 	}
 	for (; i < n; i++) {
 		to[i] = 0;
@@ -374,7 +372,7 @@ more_room(const struct psfmatch_kernels *k)
 {
 	const size_t wide = PSFMATCH_SIDE + k->size - 1;
 	const size_t lines = wide * wide + k->different * wide * PSFMATCH_SIDE;
-	const size_t shifts = k->basis == PSFMATCH_DELTA ? psfmatch_shifts_room(k->size) : 0;
+	const size_t shifts = k->basis == PSFMATCH_DELTA ? shifts_room(k->size) : 0;
 
 	return lines > shifts ? lines : shifts;
 }
@@ -405,7 +403,7 @@ psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels
 	take_window(f, s, &v);
 	weigh(f, m, s, &v);
 	s->yy = psfmatch_dot(v.data, v.data, PSFMATCH_PIXELS);
-	if (k->basis == PSFMATCH_DELTA && psfmatch_sum_shifts(&v, s->q, s->b))
+	if (k->basis == PSFMATCH_DELTA && sum_shifts(&v, s->q, s->b))
 		return;
 	fill_functions(&v);
 	memset(s->q, 0, psfmatch_packed(n) * sizeof *s->q);

@@ -8,22 +8,6 @@
 #include "wconv/plan.h"
 #include "wconv/volume/volume.h"
 
-/* Returns which of n samples stands at position i of an axis; -1: none. */
-static ptrdiff_t
-inside(enum wconv_edge edge, ptrdiff_t i, ptrdiff_t n)
-{
-	const ptrdiff_t turn = edge == WCONV_WRAP ? n : edge == WCONV_REFLECT ? 2 * n : 2 * n - 2;
-
-	if (i >= 0 && i < n)
-		return i;
-	if (edge == WCONV_NEAREST || (edge == WCONV_MIRROR && n == 1))
-		return i < 0 ? 0 : n - 1;
-	if (edge != WCONV_WRAP && edge != WCONV_REFLECT && edge != WCONV_MIRROR)
-		return -1;
-	i = (i % turn + turn) % turn;
-	return i < n ? i : edge == WCONV_REFLECT ? turn - 1 - i : turn - i;
-}
-
 /* Fills in one axis of n samples and a kernel of k samples with its centre at c. Returns 0, or -1 with a sentence in why. */
 static int
 pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t k, size_t c,
@@ -47,7 +31,7 @@ pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t
 		return why_set(why, "no memory");
 	for (size_t i = 0; i < a->places; i++) {
 		const ptrdiff_t at =
-		    inside(q->edge, a->first - before + (ptrdiff_t)i, (ptrdiff_t)n);
+		    wconv_edge(q->edge, a->first - before + (ptrdiff_t)i, (ptrdiff_t)n);
 		a->from[i] = at < 0 ? SIZE_MAX : (size_t)at;
 	}
 	return 0;
