@@ -123,7 +123,6 @@ static const struct opt table[] = {
      .words = "parabolic|linear|foster-mosher|hyperbolic", .seen = AT(curve_given)},
     {0, "depth", OPT_ABOVE, AT(depth), "Z", "depth of foster-mosher curves",
      .seen = AT(depth_given)},
-    {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "sum along curves (the default)"},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .words = "auto", .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.007)",
@@ -312,9 +311,9 @@ check_together(const struct args *a, const struct radon_options *o)
 	const bool inverse = o->mode == RADON_LSQ || o->mode == RADON_SPARSE,
 		   hyperbolic = a->curve == RADON_HYPERBOLIC;
 
-	if (a->adjoint + a->lsq_given + a->sparse_given + a->model > 1)
-		die_usage("one of --adjoint, --lsq, --sparse and --model at a time");
-	if (a->subtract && (a->adjoint || a->model))
+	if (a->lsq_given + a->sparse_given + a->model > 1)
+		die_usage("one of --lsq, --sparse and --model at a time");
+	if (a->subtract && a->model)
 		die_usage("--subtract goes with --lsq or --sparse");
 	if (o->mode != RADON_MODEL && !(a->reference > 0))
 		die_usage("-X is required; see %s --help", weir_prog);
@@ -342,7 +341,7 @@ check_together(const struct args *a, const struct radon_options *o)
 	if (a->cut && (a->subtract || o->mode == RADON_MODEL))
 		die_usage("--cut is for panels");
 	if (inverse && !hyperbolic && (o->method == RADON_TIME || o->method == RADON_USFFT2D))
-		die_usage("--method=%s has no inverse: it goes with --adjoint and --model",
+		die_usage("--method=%s has no inverse: it serves sums along curves and --model",
 			  o->method == RADON_TIME ? "time" : "usfft2d");
 	if (a->fmax > 0 && a->fmin > a->fmax)
 		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);

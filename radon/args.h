@@ -7,11 +7,9 @@
 #include "radon/stream/gathers.h"
 
 /*
- * Reads the polygons of a mute from a text. Each line is one corner `tau q`, and an empty line separates polygons. A # begins a
- * comment.
+ * Reads the polygons of a mute from a text: each line is one corner `tau q`, an empty line separates polygons, and a # begins a
+ * comment. Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed.
  */
-
-/* Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed. */
 void polygons_read(struct radon_mute *m, const char *path);
 void polygons_free(struct radon_mute *m);
 
@@ -21,7 +19,7 @@ struct args {
 	int curve, method, nan, inner;
 	double reference, azimuth, depth, taper, fmin, fmax;
 	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
-	bool steps_given, curve_given, adjoint, model;
+	bool steps_given, curve_given, model;
 };
 
 /* Parses and checks the command line; wrong usage is fatal. The options that all gathers share go to g, which borrows a. */

@@ -70,7 +70,7 @@ radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead)
 }
 
 static struct direct_axes
-radon_direct_axes(const struct radon_options *o)
+axes_of(const struct radon_options *o)
 {
 	struct direct_axes x;
 
@@ -92,7 +92,7 @@ phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size
 }
 
 static bool
-radon_direct_in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
+in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
 {
 	const double f = (double)k / ((double)x->nfft * o->dt);
 
@@ -101,8 +101,7 @@ radon_direct_in_band(const struct radon_options *o, const struct direct_axes *x,
 
 /* Finds the spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
 static complex double *
-radon_direct_to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t n,
-			size_t at)
+to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t n, size_t at)
 {
 	complex double *s = weir_alloc(count * x->nw, sizeof *s);
 	double *row = weir_alloc(x->nfft, sizeof *row);
@@ -121,8 +120,8 @@ radon_direct_to_spectra(const struct direct_axes *x, const double *rows, size_t 
 
 /* Turns spectra into rows and destroys the spectra. Returns 0 or -ENOMEM. */
 static int
-radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows,
-		     size_t n, size_t at)
+to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows, size_t n,
+	size_t at)
 {
 	double *row = weir_alloc(x->nfft, sizeof *row);
 
@@ -139,8 +138,7 @@ radon_direct_to_rows(const struct direct_axes *x, complex double *s, size_t coun
 }
 
 static complex double *
-radon_direct_gather_spectra(const struct radon_options *o, const struct direct_axes *x,
-			    const float *gather)
+gather_spectra(const struct radon_options *o, const struct direct_axes *x, const float *gather)
 {
 	double *wide = weir_alloc(o->nx * o->nt, sizeof *wide);
 	complex double *s;
@@ -149,20 +147,20 @@ radon_direct_gather_spectra(const struct radon_options *o, const struct direct_a
 		return NULL;
 	for (size_t i = 0; i < o->nx * o->nt; i++)
 		wide[i] = (double)gather[i];
-	s = radon_direct_to_spectra(x, wide, o->nx, o->nt, x->lead);
+	s = to_spectra(x, wide, o->nx, o->nt, x->lead);
 	weir_free(wide);
 	return s;
 }
 
 /* Compute m from d, and d from m, at every frequency of the band; the other frequencies are 0. */
 static void
-radon_direct_adjoint_sums(const struct radon_options *o, const struct direct_axes *x,
-			  const complex double *d, complex double *m)
+adjoint_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *d,
+	     complex double *m)
 {
 	for (size_t i = 0; i < o->nq; i++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
-			for (size_t j = 0; radon_direct_in_band(o, x, k) && j < o->nx; j++)
+			for (size_t j = 0; in_band(o, x, k) && j < o->nx; j++)
 				sum += d[j * x->nw + k] * phase(o, x, k, i, j);
 			m[i * x->nw + k] = sum;
 		}
@@ -171,14 +169,14 @@ radon_direct_adjoint_sums(const struct radon_options *o, const struct direct_axe
 int
 radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel)
 {
-	const struct direct_axes x = radon_direct_axes(o);
-	complex double *d = radon_direct_gather_spectra(o, &x, gather);
+	const struct direct_axes x = axes_of(o);
+	complex double *d = gather_spectra(o, &x, gather);
 	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
 	int err = -ENOMEM;
 
 	if (d && m) {
-		radon_direct_adjoint_sums(o, &x, d, m);
-		err = radon_direct_to_rows(&x, m, o->nq, panel, x.ntau, 0);
+		adjoint_sums(o, &x, d, m);
+		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	}
 	weir_free(d);
 	weir_free(m);
@@ -186,13 +184,13 @@ radon_direct_adjoint(const struct radon_options *o, const float *gather, double 
 }
 
 static void
-radon_direct_model_sums(const struct radon_options *o, const struct direct_axes *x,
-			const complex double *m, complex double *d)
+model_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *m,
+	   complex double *d)
 {
 	for (size_t j = 0; j < o->nx; j++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
-			for (size_t i = 0; radon_direct_in_band(o, x, k) && i < o->nq; i++)
+			for (size_t i = 0; in_band(o, x, k) && i < o->nq; i++)
 				sum += m[i * x->nw + k] * conj(phase(o, x, k, i, j));
 			d[j * x->nw + k] = sum;
 		}
@@ -201,14 +199,14 @@ radon_direct_model_sums(const struct radon_options *o, const struct direct_axes 
 int
 radon_direct_model(const struct radon_options *o, const double *panel, double *gather)
 {
-	const struct direct_axes x = radon_direct_axes(o);
-	complex double *m = radon_direct_to_spectra(&x, panel, o->nq, x.ntau, 0);
+	const struct direct_axes x = axes_of(o);
+	complex double *m = to_spectra(&x, panel, o->nq, x.ntau, 0);
 	complex double *d = weir_alloc(o->nx * x.nw, sizeof *d);
 	int err = -ENOMEM;
 
 	if (m && d) {
-		radon_direct_model_sums(o, &x, m, d);
-		err = radon_direct_to_rows(&x, d, o->nx, gather, o->nt, x.lead);
+		model_sums(o, &x, m, d);
+		err = to_rows(&x, d, o->nx, gather, o->nt, x.lead);
 	}
 	weir_free(d);
 	weir_free(m);
@@ -216,27 +214,27 @@ radon_direct_model(const struct radon_options *o, const double *panel, double *g
 }
 
 static bool
-radon_direct_is_live(const struct radon_options *o, size_t j)
+is_live(const struct radon_options *o, size_t j)
 {
 	return !o->live || o->live[j];
 }
 
 static double
-radon_direct_damping(const struct radon_options *o)
+damping(const struct radon_options *o)
 {
 	return o->nu * (double)o->nq;
 }
 
 /* With raise_nu, the NU of sparse after a first set that has left the part f of the energy. */
 static double
-radon_direct_raised(const struct radon_options *o, double f)
+raised(const struct radon_options *o, double f)
 {
 	return fmax(o->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
 }
 
 /* The steps of conjugate gradients with set i of `sets`: inner / 2^(sets - 1 - i), rounded up. */
 static int
-radon_direct_steps(const struct radon_options *o, int i, int sets)
+steps_of_set(const struct radon_options *o, int i, int sets)
 {
 	return (int)ceil(o->inner * pow(.5, sets - 1 - i));
 }
@@ -253,9 +251,9 @@ normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t
 			a[i * o->nx + j] = phase(o, x, k, i, j);
 	for (size_t i = 0; i < n; i++)
 		for (size_t l = 0; l < n; l++) {
-			t[i * n + l] = i == l ? radon_direct_damping(o) : 0;
+			t[i * n + l] = i == l ? damping(o) : 0;
 			for (size_t j = 0; j < o->nx; j++)
-				if (radon_direct_is_live(o, j))
+				if (is_live(o, j))
 					t[i * n + l] += a[i * o->nx + j] * conj(a[l * o->nx + j]);
 		}
 }
@@ -286,20 +284,20 @@ solve_dense(complex double *t, complex double *y, size_t ldy, size_t n)
 int
 radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel)
 {
-	const struct direct_axes x = radon_direct_axes(o);
-	complex double *d = radon_direct_gather_spectra(o, &x, gather);
+	const struct direct_axes x = axes_of(o);
+	complex double *d = gather_spectra(o, &x, gather);
 	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
 	complex double *t = weir_alloc(o->nq * (o->nq + o->nx), sizeof *t);
 	int err = -ENOMEM;
 
 	if (d && m && t) {
-		radon_direct_adjoint_sums(o, &x, d, m);
+		adjoint_sums(o, &x, d, m);
 		for (size_t k = 0; k < x.nw; k++)
-			if (radon_direct_in_band(o, &x, k)) {
+			if (in_band(o, &x, k)) {
 				normal_matrix(o, &x, k, t, t + o->nq * o->nq);
 				solve_dense(t, m + k, x.nw, o->nq);
 			}
-		err = radon_direct_to_rows(&x, m, o->nq, panel, x.ntau, 0);
+		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	}
 	weir_free(d);
 	weir_free(m);
@@ -321,13 +319,13 @@ surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, d
 	size_t n = 0;
 
 	for (size_t j = 0; j < o->nx; j++)
-		n += radon_direct_is_live(o, j);
+		n += is_live(o, j);
 	for (size_t j = 0, r = 0; j < o->nx; j++) {
-		if (!radon_direct_is_live(o, j))
+		if (!is_live(o, j))
 			continue;
 		y[r] = d[j * x->nw + k];
 		for (size_t l = 0, c = 0; l < o->nx; l++)
-			if (radon_direct_is_live(o, l)) {
+			if (is_live(o, l)) {
 				room[r * n + c] = j == l ? mu : 0;
 				for (size_t i = 0; i < o->nq; i++)
 					room[r * n + c] +=
@@ -338,7 +336,7 @@ surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, d
 	}
 	solve_dense(room, y, 1, n);
 	for (size_t j = 0, r = 0; j < o->nx; j++)
-		if (radon_direct_is_live(o, j)) {
+		if (is_live(o, j)) {
 			q += creal(conj(d[j * x->nw + k]) * y[r]);
 			logdet += 2 * log(creal(room[r * n + r]));
 			r++;
@@ -362,19 +360,19 @@ int
 radon_direct_noise(const struct radon_options *o, const float *gather, double *nu)
 {
 	static const double nus[] = {.001, .003, .01, .03, .1, .3};
-	const struct direct_axes x = radon_direct_axes(o);
-	complex double *d = radon_direct_gather_spectra(o, &x, gather);
+	const struct direct_axes x = axes_of(o);
+	complex double *d = gather_spectra(o, &x, gather);
 	complex double *room = weir_alloc(o->nx, (o->nx + 1) * sizeof *room);
 	double best = INFINITY, peak = 0;
 
 	for (size_t k = 0; d && k < x.nw; k += 16)
-		if (radon_direct_in_band(o, &x, k))
+		if (in_band(o, &x, k))
 			peak = fmax(peak, energy_of(o, &x, k, d));
 	for (size_t c = 0; d && room && c < 6; c++) {
 		double sum = 0;
 		for (size_t k = 0; k < x.nw; k += 16) {
 			const double e = energy_of(o, &x, k, d);
-			if (radon_direct_in_band(o, &x, k) && e > 1e-3 * peak)
+			if (in_band(o, &x, k) && e > 1e-3 * peak)
 				sum += pow(e / peak, .25) *
 				       surprise(o, &x, k, nus[c] * (double)o->nq, d, room);
 		}
@@ -396,7 +394,7 @@ radon_direct_noise(const struct radon_options *o, const float *gather, double *n
 enum { MOST = 32 }; /* samples of a filter */
 
 /* One window: its weights [nx][nt], 0 where there is no data. */
-struct part {
+struct window {
 	const struct radon_options *o;
 	const float *d;
 	const double *m, *w;
@@ -404,7 +402,7 @@ struct part {
 };
 
 static double
-at(const struct part *p, size_t j, size_t t, size_t k)
+at(const struct window *p, size_t j, size_t t, size_t k)
 {
 	const size_t i = t + p->half - k;
 
@@ -413,14 +411,14 @@ at(const struct part *p, size_t j, size_t t, size_t k)
 
 /* Does sample t count? side 2: all samples count; 0 and 1: those of even and of odd blocks of .2 s. */
 static bool
-counts(const struct part *p, size_t t, size_t side)
+counts(const struct window *p, size_t t, size_t side)
 {
 	return side == 2 || t / (size_t)rint(.2 / p->o->dt) % 2 == side;
 }
 
 /* Finds f - delta from one side by Gaussian elimination of the normal equations. */
 static void
-match(const struct part *p, size_t side, double ratio, double *c)
+match(const struct window *p, size_t side, double ratio, double *c)
 {
 	const struct radon_options *o = p->o;
 	const size_t n = 2 * p->half + 1;
@@ -451,7 +449,7 @@ match(const struct part *p, size_t side, double ratio, double *c)
 }
 
 static double
-filtered(const struct part *p, const double *c, size_t j, size_t t)
+filtered(const struct window *p, const double *c, size_t j, size_t t)
 {
 	double sum = p->m[j * p->o->nt + t];
 
@@ -462,7 +460,7 @@ filtered(const struct part *p, const double *c, size_t j, size_t t)
 
 /* Adds to *misfit the energy that filters leave in the blocks they were not found from, and to *plain that of d - m. */
 static void
-cross(const struct part *p, double ratio, double *misfit, double *plain)
+cross(const struct window *p, double ratio, double *misfit, double *plain)
 {
 	double c[2][MOST];
 
@@ -525,7 +523,7 @@ weigh(const struct radon_options *o, const float *d, size_t k, double *w)
 
 /* out += the window's part of d - f * m. */
 static void
-add(const struct part *p, double ratio, double *out)
+add(const struct window *p, double ratio, double *out)
 {
 	double c[MOST] = {0};
 
@@ -542,7 +540,7 @@ radon_direct_adapt(const struct radon_options *o, const float *gather, const flo
 	static const double ratios[6] = {3, 1, .3, .1, .03, .01};
 	const size_t n = o->nx * o->nt;
 	double *m = weir_alloc(n, sizeof *m), *w = weir_alloc(n, sizeof *w), least = INFINITY;
-	struct part p = {
+	struct window p = {
 	    .o = o, .d = gather, .m = m, .w = w, .half = (size_t)rint(o->adapt.filter / 2 / o->dt)};
 	int err = -ENOMEM;
 
@@ -637,70 +635,138 @@ radon_direct_hyperbola_model(const struct radon_options *o, const double *panel,
 		}
 }
 
-/* --- inverses ------------------------------------------------------------------------------------------------------ */
+/* ---- inverses by steps ---- */
 
+/*
+ * The definition of sparse, of lsq with two axes, and of both with hyperbolic curves: iteratively reweighted least squares by
+ * conjugate gradients, in double. Gathers are samples where curves are hyperbolic, and else spectra.
+ */
 struct descent {
 	const struct radon_options *o;
+	struct direct_axes x;
 	const float *gather;
-	size_t panel, n;	    /* samples of a panel, and of the gather */
-	double *u, *w, *dir, *grad; /* panels */
-	double *res, *step;	    /* gathers */
+	size_t panel, n;		  /* doubles of a panel, and of a gather */
+	double *u, *w, *dir, *grad, *row; /* panels */
+	double *all, *res, *step;	  /* gathers; all: the one that is given */
+	complex double *m;		  /* [nq][nw] */
 };
 
 /* Zeroes dead traces and the zeros that a trace of the gather begins or ends with. Returns the energy of the rest. */
 static double
-keep_equations(const struct descent *s, double *x)
+keep_samples(const struct descent *s, double *x)
 {
 	const size_t nt = s->o->nt;
 	double sum = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const float *trace = s->gather + i / nt * nt;
-		bool before = false, after = false;
-		for (size_t t = 0; t < nt; t++) {
-			before |= t <= i % nt && trace[t] != 0;
-			after |= t >= i % nt && trace[t] != 0;
-		}
-		if (!before || !after || !radon_direct_is_live(s->o, i / nt))
+		const struct radon_span data = data_of(s->gather + i / nt * nt, nt);
+		if (i % nt < data.first || i % nt >= data.end || !is_live(s->o, i / nt))
 			x[i] = 0;
 		sum += x[i] * x[i];
 	}
 	return sum;
 }
 
-/* s->step = A W x; returns its energy. */
-static double
-apply(struct descent *s, const double *x)
+/* Zeroes in d the times of the zeros that each trace of the gather begins or ends with. Returns 0 or -ENOMEM. */
+static int
+mute(const struct descent *s, complex double *d)
 {
-	for (size_t i = 0; i < s->panel; i++)
-		s->grad[i] = s->w[i] * x[i];
-	radon_direct_hyperbola_model(s->o, s->grad, s->step);
-	return keep_equations(s, s->step);
+	const struct direct_axes *x = &s->x;
+	int err = 0;
+
+	for (size_t j = 0; j < s->o->nx && !err; j++) {
+		const struct radon_span data = data_of(s->gather + j * s->o->nt, s->o->nt);
+		complex double *masked;
+		if (data.first == data.end || (data.first == 0 && data.end == s->o->nt))
+			continue;
+		if ((err = to_rows(x, d + j * x->nw, 1, s->row, x->ntau, 0)))
+			continue;
+		for (size_t t = 0; t < x->ntau; t++)
+			if ((data.first && t < x->lead + data.first) ||
+			    (data.end < s->o->nt && t >= x->lead + data.end))
+				s->row[t] = 0;
+		masked = to_spectra(x, s->row, 1, x->ntau, 0);
+		err = masked ? 0 : -ENOMEM;
+		if (masked)
+			memcpy(d + j * x->nw, masked, x->nw * sizeof *masked);
+		weir_free(masked);
+	}
+	return err;
 }
 
-/* s->grad = W A^T res - damping u; returns its energy. */
+/* Zeroes dead traces, frequencies outside the band, and muted times. Returns the energy of the remaining samples. */
+static double
+keep_spectra(const struct descent *s, complex double *d)
+{
+	const size_t nw = s->x.nw;
+	double sum = 0;
+
+	for (size_t i = 0; i < s->o->nx * nw; i++)
+		if (!is_live(s->o, i / nw) || !in_band(s->o, &s->x, i % nw))
+			d[i] = 0;
+	if (mute(s, d))
+		return NAN;
+	for (size_t i = 0; i < s->o->nx * nw; i++)
+		sum +=
+		    (i % nw == 0 || 2 * (i % nw) == s->x.nfft ? 1 : 2) * creal(d[i] * conj(d[i]));
+	return sum / (double)s->x.nfft;
+}
+
+static double
+keep(const struct descent *s, double *x)
+{
+	return s->o->hyperbolic ? keep_samples(s, x) : keep_spectra(s, (complex double *)x);
+}
+
+/* s->step = A W v; returns its energy. */
+static double
+apply(struct descent *s, const double *v)
+{
+	for (size_t i = 0; i < s->panel; i++)
+		s->row[i] = s->w[i] * v[i];
+	if (s->o->hyperbolic) {
+		radon_direct_hyperbola_model(s->o, s->row, s->step);
+	} else {
+		complex double *m = to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0);
+		if (!m)
+			return NAN;
+		model_sums(s->o, &s->x, m, (complex double *)s->step);
+		weir_free(m);
+	}
+	return keep(s, s->step);
+}
+
+/* s->grad = W A^H res - damping u; returns its energy. */
 static double
 gradient(struct descent *s)
 {
 	double sum = 0;
 
-	radon_direct_hyperbola_adjoint(s->o, s->res, s->grad);
+	if (s->o->hyperbolic) {
+		radon_direct_hyperbola_adjoint(s->o, s->res, s->row);
+	} else {
+		adjoint_sums(s->o, &s->x, (complex double *)s->res, s->m);
+		if (to_rows(&s->x, s->m, s->o->nq, s->row, s->x.ntau, 0))
+			return NAN;
+	}
 	for (size_t i = 0; i < s->panel; i++) {
-		s->grad[i] = s->w[i] * s->grad[i] - radon_direct_damping(s->o) * s->u[i];
+		s->grad[i] = s->w[i] * s->row[i] - damping(s->o) * s->u[i];
 		sum += s->grad[i] * s->grad[i];
 	}
 	return sum;
 }
 
-/* Returns the energy of the gather. */
+/*
+ * Minimises |d - A W u|^2 + damping |u|^2 by at most so many steps of conjugate gradients from u = 0. Returns the energy of the
+ * gather.
+ */
 static double
 descend(struct descent *s, int most)
 {
 	double g, next;
 
-	for (size_t i = 0; i < s->n; i++)
-		s->res[i] = (double)s->gather[i];
-	const double all = keep_equations(s, s->res);
+	memcpy(s->res, s->all, s->n * sizeof *s->res);
+	const double energy = keep(s, s->res);
 	memset(s->u, 0, s->panel * sizeof *s->u);
 	g = gradient(s);
 	memcpy(s->dir, s->grad, s->panel * sizeof *s->dir);
@@ -708,7 +774,7 @@ descend(struct descent *s, int most)
 		double dd = 0;
 		for (size_t i = 0; i < s->panel; i++)
 			dd += s->dir[i] * s->dir[i];
-		const double alpha = g / (apply(s, s->dir) + radon_direct_damping(s->o) * dd);
+		const double alpha = g / (apply(s, s->dir) + damping(s->o) * dd);
 		for (size_t i = 0; i < s->panel; i++)
 			s->u[i] += alpha * s->dir[i];
 		for (size_t i = 0; i < s->n; i++)
@@ -717,7 +783,7 @@ descend(struct descent *s, int most)
 		for (size_t i = 0; i < s->panel; i++)
 			s->dir[i] = s->grad[i] + next / g * s->dir[i];
 	}
-	return all;
+	return energy;
 }
 
 /* W = the root of the amplitude of W u over 3 samples to each side, with a greatest weight of 1 and a least of .01. */
@@ -732,267 +798,92 @@ reweigh(struct descent *s)
 		for (size_t v = i / ntau * ntau; v < (i / ntau + 1) * ntau; v++)
 			if (v + 3 >= i && v <= i + 3)
 				sum += pow(s->w[v] * s->u[v], 2);
-		s->grad[i] = sqrt(sum);
-		top = fmax(top, s->grad[i]);
-	}
-	for (size_t i = 0; i < s->panel; i++)
-		s->w[i] = top > 0 ? fmax(sqrt(s->grad[i] / top), .01) : 1;
-}
-
-int
-radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gather, double *panel)
-{
-	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
-	struct radon_options own = *o;
-	struct descent s = {.o = &own, .gather = gather, .n = o->nx * o->nt};
-	size_t ntau, lead;
-	double *room, all = 0;
-
-	axis(o, &ntau, &lead);
-	s.panel = o->nq * ntau;
-	if (!(room = weir_alloc(4 * s.panel + 2 * s.n, sizeof *room)))
-		return -ENOMEM;
-	s.u = room;
-	s.w = room + s.panel;
-	s.dir = room + 2 * s.panel;
-	s.grad = room + 3 * s.panel;
-	s.res = room + 4 * s.panel;
-	s.step = s.res + s.n;
-	for (size_t i = 0; i < s.panel; i++)
-		s.w[i] = 1;
-	for (int i = 0; i < sets; i++) {
-		if (i)
-			reweigh(&s);
-		if (i == 1 && o->raise_nu)
-			own.nu = radon_direct_raised(o, keep_equations(&s, s.res) / all);
-		all = descend(&s, radon_direct_steps(o, i, sets));
-	}
-	for (size_t i = 0; i < s.panel; i++)
-		panel[i] = s.w[i] * s.u[i];
-	weir_free(room);
-	return 0;
-}
-
-/* ---- sparse panels ---- */
-
-/*
- * The definition of sparse, and of lsq with one set of weights: iteratively reweighted least squares by conjugate gradients, in
- * double, sample by sample.
- */
-
-struct sparse {
-	const struct radon_options *o;
-	struct direct_axes x;
-	const float *gather;
-	double *u, *w, *dir, *grad, *row; /* [nq][ntau] */
-	complex double *m;		  /* [nq][nw] */
-	complex double *res, *step;	  /* [nx][nw] */
-};
-
-static bool
-sparse_room(struct sparse *s)
-{
-	const size_t panel = s->o->nq * s->x.ntau, gather = s->o->nx * s->x.nw;
-
-	s->u = weir_calloc(panel, sizeof *s->u);
-	s->w = weir_alloc(panel, sizeof *s->w);
-	s->dir = weir_alloc(panel, sizeof *s->dir);
-	s->grad = weir_alloc(panel, sizeof *s->grad);
-	s->row = weir_alloc(panel, sizeof *s->row);
-	s->m = weir_alloc(s->o->nq * s->x.nw, sizeof *s->m);
-	s->res = weir_alloc(gather, sizeof *s->res);
-	s->step = weir_alloc(gather, sizeof *s->step);
-	return s->u && s->w && s->dir && s->grad && s->row && s->m && s->res && s->step;
-}
-
-static void
-sparse_free(struct sparse *s)
-{
-	weir_free(s->u);
-	weir_free(s->w);
-	weir_free(s->dir);
-	weir_free(s->grad);
-	weir_free(s->row);
-	weir_free(s->m);
-	weir_free(s->res);
-	weir_free(s->step);
-}
-
-/* Zeroes in d the times of the zeros that each trace of the gather begins or ends with. Returns 0 or -ENOMEM. */
-static int
-mute(const struct sparse *s, complex double *d)
-{
-	int err = 0;
-
-	for (size_t j = 0; j < s->o->nx && !err; j++) {
-		const float *x = s->gather + j * s->o->nt;
-		size_t first = 0, end = s->o->nt;
-		while (first < s->o->nt && x[first] == 0)
-			first++;
-		while (end > first && x[end - 1] == 0)
-			end--;
-		complex double *at = d + j * s->x.nw, *masked = NULL;
-		if (first == end || (first == 0 && end == s->o->nt))
-			continue;
-		if (!(err = radon_direct_to_rows(&s->x, at, 1, s->row, s->x.ntau, 0))) {
-			for (size_t t = 0; t < s->x.ntau; t++)
-				if ((first && t < s->x.lead + first) ||
-				    (end < s->o->nt && t >= s->x.lead + end))
-					s->row[t] = 0;
-			masked = radon_direct_to_spectra(&s->x, s->row, 1, s->x.ntau, 0);
-			err = masked ? 0 : -ENOMEM;
-		}
-		if (masked)
-			memcpy(at, masked, s->x.nw * sizeof *at);
-		weir_free(masked);
-	}
-	return err;
-}
-
-/* Zeroes dead traces, frequencies outside the band, and muted times. Returns the energy of the remaining samples. */
-static double
-keep_sparse(const struct sparse *s, complex double *d)
-{
-	double sum = 0;
-
-	for (size_t j = 0; j < s->o->nx; j++)
-		for (size_t k = 0; k < s->x.nw; k++)
-			if (!radon_direct_is_live(s->o, j) || !radon_direct_in_band(s->o, &s->x, k))
-				d[j * s->x.nw + k] = 0;
-	if (mute(s, d))
-		return NAN;
-	for (size_t i = 0; i < s->o->nx * s->x.nw; i++) {
-		const size_t k = i % s->x.nw;
-		sum += (k == 0 || 2 * k == s->x.nfft ? 1 : 2) * creal(d[i] * conj(d[i]));
-	}
-	return sum / (double)s->x.nfft;
-}
-
-/* s->step = A W v; returns its energy. */
-static double
-apply_sparse(struct sparse *s, const double *v)
-{
-	complex double *m;
-
-	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
-		s->row[i] = s->w[i] * v[i];
-	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
-		return NAN;
-	radon_direct_model_sums(s->o, &s->x, m, s->step);
-	weir_free(m);
-	return keep_sparse(s, s->step);
-}
-
-/* s->grad = W A^H res - damping u; returns its energy. */
-static double
-descend_gradient(struct sparse *s)
-{
-	double sum = 0;
-
-	radon_direct_adjoint_sums(s->o, &s->x, s->res, s->m);
-	if (radon_direct_to_rows(&s->x, s->m, s->o->nq, s->row, s->x.ntau, 0))
-		return NAN;
-	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++) {
-		s->grad[i] = s->w[i] * s->row[i] - radon_direct_damping(s->o) * s->u[i];
-		sum += s->grad[i] * s->grad[i];
-	}
-	return sum;
-}
-
-/* Minimises |d - A W u|^2 + damping |u|^2 by at most so many steps of conjugate gradients from u = 0. On entry s->res holds d. */
-static void
-descend_sparse(struct sparse *s, int most)
-{
-	const size_t n = s->o->nq * s->x.ntau, k = s->o->nx * s->x.nw;
-	double g, next;
-
-	memset(s->u, 0, n * sizeof *s->u);
-	g = descend_gradient(s);
-	memcpy(s->dir, s->grad, n * sizeof *s->dir);
-	for (int step = 0; step < most && g > 0; step++, g = next) {
-		double dd = 0;
-		for (size_t i = 0; i < n; i++)
-			dd += s->dir[i] * s->dir[i];
-		const double alpha =
-		    g / (apply_sparse(s, s->dir) + radon_direct_damping(s->o) * dd);
-		for (size_t i = 0; i < n; i++)
-			s->u[i] += alpha * s->dir[i];
-		for (size_t i = 0; i < k; i++)
-			s->res[i] -= alpha * s->step[i];
-		next = descend_gradient(s);
-		for (size_t i = 0; i < n; i++)
-			s->dir[i] = s->grad[i] + next / g * s->dir[i];
-	}
-}
-
-/* The amplitude of m = W u around sample t of curve i, over 3 samples to each side. */
-static double
-amplitude(const struct sparse *s, size_t i, size_t t)
-{
-	double sum = 0;
-
-	for (size_t v = 0; v < s->x.ntau; v++)
-		if (v + 3 >= t && v <= t + 3)
-			sum += pow(s->w[i * s->x.ntau + v] * s->u[i * s->x.ntau + v], 2);
-	return sqrt(sum);
-}
-
-/* W = the square root of the amplitude, scaled so that the greatest weight is 1; weights below .01 become .01. */
-static void
-reweigh_sparse(struct sparse *s)
-{
-	const size_t n = s->o->nq * s->x.ntau;
-	double top = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		s->row[i] = amplitude(s, i / s->x.ntau, i % s->x.ntau);
+		s->row[i] = sqrt(sum);
 		top = fmax(top, s->row[i]);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < s->panel; i++)
 		s->w[i] = top > 0 ? fmax(sqrt(s->row[i] / top), .01) : 1;
 }
 
-/* Writes the band of W u to panel. Returns 0 or -ENOMEM. */
+/* Writes W u to panel, the band of it where curves are not hyperbolic. Returns 0 or -ENOMEM. */
 static int
-put_panel(struct sparse *s, double *panel)
+put_panel(const struct descent *s, double *panel)
 {
-	complex double *m;
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < s->o->nq * s->x.ntau; i++)
-		s->row[i] = s->w[i] * s->u[i];
-	if (!(m = radon_direct_to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0)))
-		return -ENOMEM;
-	for (size_t i = 0; i < s->o->nq * s->x.nw; i++)
-		m[i] *= radon_direct_in_band(s->o, &s->x, i % s->x.nw);
-	err = radon_direct_to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0);
+	for (size_t i = 0; i < s->panel; i++)
+		panel[i] = s->w[i] * s->u[i];
+	if (s->o->hyperbolic)
+		return 0;
+	complex double *m = to_spectra(&s->x, panel, s->o->nq, s->x.ntau, 0);
+	for (size_t i = 0; m && i < s->o->nq * s->x.nw; i++)
+		m[i] *= in_band(s->o, &s->x, i % s->x.nw);
+	err = m ? to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0) : -ENOMEM;
 	weir_free(m);
 	return err;
+}
+
+/* Allocates the arrays and loads the gather. Returns what the caller frees: the room of all arrays but m; NULL: no memory. */
+static double *
+begin_descent(struct descent *s)
+{
+	const struct radon_options *o = s->o;
+	complex double *spectra = NULL;
+	size_t ntau, lead;
+
+	if (o->hyperbolic) {
+		axis(o, &ntau, &lead);
+		s->panel = o->nq * ntau;
+		s->n = o->nx * o->nt;
+	} else {
+		s->x = axes_of(o);
+		s->panel = o->nq * s->x.ntau;
+		s->n = 2 * o->nx * s->x.nw;
+		s->m = weir_alloc(o->nq * s->x.nw, sizeof *s->m);
+		spectra = gather_spectra(o, &s->x, s->gather);
+	}
+	double *room = NULL;
+	if (o->hyperbolic || (s->m && spectra))
+		room = weir_alloc(5 * s->panel + 3 * s->n, sizeof *room);
+	if (!room) {
+		weir_free(spectra);
+		return NULL;
+	}
+	s->all = room; /* first, so that gathers are aligned as complex numbers are */
+	s->res = s->all + s->n;
+	s->step = s->res + s->n;
+	s->u = s->step + s->n;
+	s->w = s->u + s->panel;
+	s->dir = s->w + s->panel;
+	s->grad = s->dir + s->panel;
+	s->row = s->grad + s->panel;
+	if (spectra)
+		memcpy(s->all, spectra, s->n * sizeof *s->all);
+	for (size_t i = 0; !spectra && i < s->n; i++)
+		s->all[i] = (double)s->gather[i];
+	for (size_t i = 0; i < s->panel; i++)
+		s->w[i] = 1;
+	weir_free(spectra);
+	return room;
 }
 
 int
 radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel)
 {
 	struct radon_options own = *o;
-	struct sparse s = {.o = &own, .x = radon_direct_axes(o), .gather = gather};
-	complex double *d = radon_direct_gather_spectra(o, &s.x, gather);
-	const bool ok = sparse_room(&s) && d;
+	struct descent s = {.o = &own, .gather = gather};
+	double *room = begin_descent(&s), all = 0;
 	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
-	double all = 0;
 
-	for (size_t i = 0; ok && i < o->nq * s.x.ntau; i++)
-		s.w[i] = 1;
-	for (int i = 0; ok && i < sets; i++) {
+	for (int i = 0; room && i < sets; i++) {
 		if (i)
-			reweigh_sparse(&s);
+			reweigh(&s);
 		if (i == 1 && o->raise_nu)
-			own.nu = radon_direct_raised(o, keep_sparse(&s, s.res) / all);
-		memcpy(s.res, d, o->nx * s.x.nw * sizeof *d);
-		all = keep_sparse(&s, s.res);
-		descend_sparse(&s, radon_direct_steps(o, i, sets));
+			own.nu = raised(o, keep(&s, s.res) / all);
+		all = descend(&s, steps_of_set(o, i, sets));
 	}
-	const int err = ok ? put_panel(&s, panel) : -ENOMEM;
-	sparse_free(&s);
-	weir_free(d);
+	const int err = room ? put_panel(&s, panel) : -ENOMEM;
+	weir_free(room);
+	weir_free(s.m);
 	return err;
 }

@@ -281,16 +281,11 @@ void radon_direct_axis(const struct radon_options *o, size_t *ntau, size_t *lead
 int radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel);
 int radon_direct_model(const struct radon_options *o, const double *panel, double *gather);
 
-/*
- * The same for hyperbolic curves, by their sums in time. The inverse is lsq or sparse by o->mode, found by as many steps of
- * conjugate gradients as radon_run() takes.
- */
+/* The same for hyperbolic curves, by their sums in time. */
 void
 radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gather, double *panel);
 void
 radon_direct_hyperbola_model(const struct radon_options *o, const double *panel, double *gather);
-int
-radon_direct_hyperbola_inverse(const struct radon_options *o, const float *gather, double *panel);
 
 /* lsq by a dense Cholesky factorisation at each frequency. Returns 0 or -ENOMEM. */
 int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);
@@ -305,7 +300,10 @@ int radon_direct_noise(const struct radon_options *o, const float *gather, doubl
 int radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,
 		       double *out, double *ratio);
 
-/* sparse by the iteration of radon/plan.h, in double; by o->mode also lsq with two axes. Returns 0 or -ENOMEM. */
+/*
+ * sparse by the iteration of radon/plan.h, in double; by o->mode also lsq with two axes or hyperbolic curves. It takes as many
+ * steps of conjugate gradients as radon_run(). Returns 0 or -ENOMEM.
+ */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);
 
 #endif

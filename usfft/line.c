@@ -202,25 +202,18 @@ copy_overhang(const struct usfft_line *p, const struct usfft_line_work *w)
 	}
 }
 
-static void
-points_to_modes(const struct usfft_line *p, const struct usfft_line_work *w, int sign,
-		const float *d, size_t ldd, float *f, size_t ldf)
+void
+usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
+		 const float *d, size_t ldd, float *f, size_t ldf)
 {
 	fftwf_complex *g = (fftwf_complex *)w->grid;
 
+	place_lines(p, w, k);
 	memset(w->grid, 0, 2 * sizeof *w->grid * p->ld * USFFT_LINE);
 	p->ops->spread(p, w, sign, d, ldd);
 	fold_overhang(p, w);
 	fftwf_execute_dft(p->fft, g, g);
 	write_modes(p, w, (float)sign, f, ldf);
-}
-
-void
-usfft_line_type1(const struct usfft_line *p, struct usfft_line_work *w, int sign, size_t k,
-		 const float *d, size_t ldd, float *f, size_t ldf)
-{
-	place_lines(p, w, k);
-	points_to_modes(p, w, sign, d, ldd, f, ldf);
 }
 
 void

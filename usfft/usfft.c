@@ -496,13 +496,30 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 	clock_charge(&t, &p->took->fft);
 }
 
-/* How many modes of a row a thread takes at a time: all of them, except in one dimension, where there is only one row. */
-static size_t
-piece_of_row(const struct usfft_plan *p)
+/*
+ * Moves all modes from the grid (get) or to it. A thread takes a row at a time, and in one dimension, where there is only one
+ * row, pieces of it.
+ */
+static void
+move_modes(struct usfft_plan *p, int sign, bool get, void *modes)
 {
-	const size_t least = 512 * (p->o.dim == 1 ? p->grid.rows : 1);
+	const size_t nx = p->o.n[0], piece = p->o.dim == 1 ? 512 * p->grid.rows : nx;
+	const size_t pieces = (nx + piece - 1) / piece, rows = p->o.n[1] * p->o.n[2];
+	double t = clock_now();
 
-	return p->o.dim == 1 ? least : p->o.n[0];
+	if (!get)
+		grid_clear(&p->grid);
+#pragma omp parallel for num_threads(p->o.threads) schedule(static)
+	for (size_t i = 0; i < rows * pieces; i++) {
+		const size_t row = i / pieces, from = i % pieces * piece;
+		const size_t to = from + piece < nx ? from + piece : nx;
+		char *at = (char *)modes + (row * nx + from) * 2 * p->real;
+		if (get)
+			modes_get(&p->grid, conjugate(sign), row, from, to, at);
+		else
+			modes_put(&p->grid, conjugate(sign), row, from, to, at);
+	}
+	clock_charge(&t, &p->took->modes);
 }
 
 void
@@ -514,20 +531,8 @@ usfft_get_row(const struct usfft_plan *p, int sign, size_t row, void *modes)
 void
 usfft_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 {
-	const size_t nx = p->o.n[0], piece = piece_of_row(p), rows = p->o.n[1] * p->o.n[2];
-	const size_t pieces = (nx + piece - 1) / piece;
-	double t;
-
 	usfft_gather(p, sign, c);
-	t = clock_now();
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t i = 0; i < rows * pieces; i++) {
-		const size_t row = i / pieces, from = i % pieces * piece;
-		modes_get(&p->grid, conjugate(sign), row, from,
-			  from + piece < nx ? from + piece : nx,
-			  (char *)modes + (row * nx + from) * 2 * p->real);
-	}
-	clock_charge(&t, &p->took->modes);
+	move_modes(p, sign, true, modes);
 }
 
 void
@@ -556,18 +561,6 @@ usfft_scatter(struct usfft_plan *p, int sign, void *c)
 void
 usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 {
-	const size_t nx = p->o.n[0], piece = piece_of_row(p), rows = p->o.n[1] * p->o.n[2];
-	const size_t pieces = (nx + piece - 1) / piece;
-	double t = clock_now();
-
-	usfft_clear(p);
-#pragma omp parallel for num_threads(p->o.threads) schedule(static)
-	for (size_t i = 0; i < rows * pieces; i++) {
-		const size_t row = i / pieces, from = i % pieces * piece;
-		modes_put(&p->grid, conjugate(sign), row, from,
-			  from + piece < nx ? from + piece : nx,
-			  (const char *)modes + (row * nx + from) * 2 * p->real);
-	}
-	clock_charge(&t, &p->took->modes);
+	move_modes(p, sign, false, (void *)(uintptr_t)modes);
 	usfft_scatter(p, sign, c);
 }
