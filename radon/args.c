@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/base/par.h"
 #include "gpu/use.h"
 #include "radon/args.h"
@@ -15,19 +16,8 @@
 struct corners {
 	double (*v)[2];
 	size_t *end; /* one past the last corner of each polygon */
-	size_t n, count;
+	size_t n, count, room, end_room;
 };
-
-static void *
-grow(void *p, size_t n, size_t size)
-{
-	if (n & (n - 1))
-		return p;
-	p = realloc(p, 2 * (n ? n : 1) * size);
-	if (!p)
-		die("no memory for %zu corners of polygons", n);
-	return p;
-}
 
 /* Ends the polygon that is being read, if there is one. */
 static void
@@ -39,7 +29,7 @@ end_polygon(struct corners *c, const char *path, size_t line)
 		return;
 	if (c->n - first < 3)
 		die("%s: line %zu: a polygon has at least 3 corners", path, line);
-	c->end = grow(c->end, c->count, sizeof *c->end);
+	c->end = weir_xgrow(c->end, &c->end_room, c->count + 1, sizeof *c->end);
 	c->end[c->count++] = c->n;
 }
 
@@ -52,7 +42,7 @@ add_corner(struct corners *c, const char *path, size_t line, const char *text)
 	if (sscanf(text, "%lf %lf %n", &tau, &q, &used) != 2 || text[used] || !isfinite(tau) ||
 	    !isfinite(q))
 		die("%s: line %zu: '%s' is not a corner `tau q'", path, line, text);
-	c->v = grow(c->v, c->n, sizeof *c->v);
+	c->v = weir_xgrow(c->v, &c->room, c->n + 1, sizeof *c->v);
 	c->v[c->n][0] = tau;
 	c->v[c->n++][1] = q;
 }
@@ -93,8 +83,8 @@ polygons_read(struct radon_mute *m, const char *path)
 void
 polygons_free(struct radon_mute *m)
 {
-	free((void *)m->corner);
-	free((void *)m->polygon);
+	weir_free((void *)m->corner);
+	weir_free((void *)m->polygon);
 	m->corner = NULL;
 	m->polygon = NULL;
 	m->npolygon = 0;

@@ -102,8 +102,8 @@ struct radon_irls {
 	const float *in;
 };
 
-/* Allocates the arrays. Returns NULL when there is no memory. */
-struct radon_irls *radon_irls(const struct radon_core *p, size_t row);
+/* Allocates the arrays of one gather. Returns NULL when there is no memory. */
+struct radon_irls *radon_irls(const struct radon_core *p);
 void radon_irls_free(struct radon_irls *s); /* accepts NULL */
 
 /* Finds u and the weights with the NU of the report. Sets the misfit and the steps of the report. */
@@ -132,9 +132,6 @@ double radon_irls_add_up(const struct radon_irls *s, size_t n);
 /* Finds the edges of a report from s->part, the energies of the rows of a panel. */
 void radon_irls_edges(const struct radon_irls *s, double edge[2]);
 
-/* Allocates the arrays of one gather. Returns NULL when there is no memory. */
-struct radon_irls *radon_sparse(const struct radon_core *p);
-
 /* Does the work of radon_run() for RADON_SPARSE; see radon.h. */
 void radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, float *out,
 		      struct radon_report *r);
@@ -157,10 +154,9 @@ void hyperbola_adjoint(const struct radon_core *p, const float *gather, float *p
 void hyperbola_model(const struct radon_core *p, const float *panel, float *gather, int threads);
 
 /*
- * Least squares and sparse inverses of hyperbolic curves, by radon_irls_run(). Gathers are samples in time. The first allocates
- * the arrays of one gather; NULL: no memory. The second does the work of radon_run().
+ * Least squares and sparse inverses of hyperbolic curves, by radon_irls_run(). Gathers are samples in time. It does the work of
+ * radon_run().
  */
-struct radon_irls *radon_time_inverse(const struct radon_core *p);
 void radon_time_inverse_run(struct radon_irls *s, struct radon_room *w, const float *in, float *out,
 			    struct radon_report *r);
 

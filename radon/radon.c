@@ -261,9 +261,7 @@ radon_work(const struct radon_plan *p, int threads)
 		return NULL;
 	if (radon_room_take(&w->room, &p->core, threads) &&
 	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
-	    (!radon_iterates(&p->core.o) ||
-	     (w->irls =
-		  p->core.o.hyperbolic ? radon_time_inverse(&p->core) : radon_sparse(&p->core))) &&
+	    (!radon_iterates(&p->core.o) || (w->irls = radon_irls(&p->core))) &&
 	    (!p->core.o.find_nu || !radon_evidence(&w->evidence, &p->core.o, threads)) &&
 	    (!(p->core.o.adapt.filter > 0) || (w->adapt = radon_adapter(&p->core.o, threads))))
 		return w;

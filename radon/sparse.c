@@ -82,10 +82,10 @@ radon_weights(const float *amplitude, float top, float *weight, size_t n)
 /* ---- iterations ---- */
 
 struct radon_irls *
-radon_irls(const struct radon_core *p, size_t row)
+radon_irls(const struct radon_core *p)
 {
 	struct radon_irls *s = weir_calloc(1, sizeof *s);
-	const size_t panel = p->ntau * sizeof(float);
+	const size_t panel = p->ntau * sizeof(float), row = p->o.hyperbolic ? p->o.nt : 2 * p->ld;
 
 	if (!s)
 		return NULL;
@@ -400,12 +400,6 @@ radon_irls_edges(const struct radon_irls *s, double edge[2])
 }
 
 /* ---- sparse panels ---- */
-
-struct radon_irls *
-radon_sparse(const struct radon_core *p)
-{
-	return radon_irls(p, 2 * p->ld);
-}
 
 /* Sets s->res to the spectra of the gather. */
 static void

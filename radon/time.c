@@ -203,12 +203,6 @@ hyperbola_model(const struct radon_core *p, const float *panel, float *gather, i
 
 /* ---- inverses ---- */
 
-struct radon_irls *
-radon_time_inverse(const struct radon_core *p)
-{
-	return radon_irls(p, p->o.nt);
-}
-
 static void
 load(struct radon_irls *s)
 {

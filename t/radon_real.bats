@@ -47,20 +47,16 @@ left_out() {
 	decibels left were
 }
 
-@test "radon: a trace of a real gather that is left out is predicted to -8.5 dB" {
-	for n in 61 181 525; do
-		awk -v db="$(left_out -q -0.3:0.6:$n --lsq)" 'BEGIN { exit !(db < -8.5) }'
-	done
-}
-
-@test "radon: by the noise that --lsq=auto finds, too" {
-	for n in 61 181; do
-		awk -v db="$(left_out -q -0.3:0.6:$n --lsq=auto)" 'BEGIN { exit !(db < -8.5) }'
-	done
-}
-
-@test "radon: by --sparse to -8.4 dB" {
-	for n in 61 181; do
-		awk -v db="$(left_out -q -0.3:0.6:$n --sparse)" 'BEGIN { exit !(db < -8.4) }'
-	done
+@test "radon: a trace of a real gather that is left out is predicted, by any number of curves" {
+	while read -r n mode most; do
+		awk -v db="$(left_out -q -0.3:0.6:$n $mode)" -v most=$most 'BEGIN { exit !(db < most) }'
+	done <<'END'
+61 --lsq -8.5
+181 --lsq -8.5
+525 --lsq -8.5
+61 --lsq=auto -8.5
+181 --lsq=auto -8.5
+61 --sparse -8.4
+181 --sparse -8.4
+END
 }

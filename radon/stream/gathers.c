@@ -59,15 +59,10 @@ numbers(const char *text, size_t *n)
 			text++;
 		if (!*text)
 			return v;
-		if (*n == room) {
-			room = room ? 2 * room : 64;
-			v = realloc(v, room * sizeof *v);
-			if (!v)
-				die("no memory for %zu offsets", room);
-		}
+		v = weir_xgrow(v, &room, *n + 1, sizeof *v);
 		v[*n] = strtod(text, &end);
 		if (end == text || !isfinite(v[*n]) || (*end && !isspace((unsigned char)*end))) {
-			free(v);
+			weir_free(v);
 			*n = 0;
 			return NULL;
 		}
@@ -118,16 +113,14 @@ pairs_of_item(struct gathers *s)
 		raw_die(s->in, "%zu numbers in offset-x:=, and %zu in offset-y:=", n, ny);
 	if (!n)
 		return false;
-	x = realloc(x, 2 * n * sizeof *x);
-	if (!x)
-		raw_die(s->in, "no memory for %zu offsets", n);
-	for (size_t j = n; j-- > 0;) {
-		x[2 * j + 1] = y[j];
-		x[2 * j] = x[j];
-	}
-	free(y);
-	s->offset = x;
 	s->noffset = 2 * n;
+	s->offset = weir_xalloc(2 * n, sizeof *s->offset);
+	for (size_t j = 0; j < n; j++) {
+		s->offset[2 * j] = x[j];
+		s->offset[2 * j + 1] = y[j];
+	}
+	weir_free(x);
+	weir_free(y);
 	return true;
 }
 
@@ -150,18 +143,16 @@ offsets_of_axis(struct gathers *s)
 		raw_die(s->in, "no offsets: give --offsets, an offsets:= key or a trace axis with "
 			       "min and spacing");
 	s->noffset = a->n;
-	s->offset = malloc(a->n * sizeof *s->offset);
-	for (size_t j = 0; s->offset && j < a->n; j++)
+	s->offset = weir_xalloc(a->n, sizeof *s->offset);
+	for (size_t j = 0; j < a->n; j++)
 		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
-	if (!s->offset)
-		raw_die(s->in, "no memory for %zu offsets", a->n);
 }
 
 /* Finds the item's offsets from its keys or its trace axis, into s->offset. It finds none when a file gives them instead. */
 static void
 offsets_of_item(struct gathers *s)
 {
-	free(s->offset);
+	weir_free(s->offset);
 	s->offset = NULL;
 	s->noffset = 0;
 	if (s->file)
@@ -907,8 +898,8 @@ gathers_close(struct gathers *s)
 	if (s->file && s->at && s->at < s->nfile && !s->o->common->part.n)
 		die("%s: %zu numbers left over", s->o->offsets, s->nfile - s->at);
 	img_free(&s->item);
-	free(s->offset);
-	free(s->file);
+	weir_free(s->offset);
+	weir_free(s->file);
 	weir_free(s->raw);
 	weir_free(s->wide);
 	weir_free(s);

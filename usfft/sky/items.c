@@ -29,7 +29,7 @@ static void
 check_reach(const struct job *j)
 {
 	const char *const form = "tolerance %g cannot be reached with --wstep=%g: expect %.2g";
-	const double tol = j->o.tol, reach = usfft_sky_reach(j->sky);
+	const double tol = j->o.tol, reach = usfft_sky_choice(j->sky).reach;
 
 	if (!(j->a.wstep > 0 && reach > tol * (1 + 1e-12)))
 		return;
@@ -57,10 +57,10 @@ make_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 	item_judge(j, err, &bad);
 	memcpy(j->sky_n, n, sizeof j->sky_n);
 	check_reach(j);
+	const struct usfft_sky_choice c = usfft_sky_choice(j->sky);
 	if (j->a.common.verbose)
-		warn("%zu planes of w, %.4g wavelengths apart, %d taps, tolerance %g",
-		     usfft_sky_planes(j->sky), usfft_sky_wstep(j->sky), usfft_sky_taps(j->sky),
-		     j->o.tol);
+		warn("%zu planes of w, %.4g wavelengths apart, %d taps, tolerance %g", c.planes,
+		     c.wstep, c.taps, j->o.tol);
 	return j->sky;
 }
 

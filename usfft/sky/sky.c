@@ -502,28 +502,10 @@ usfft_sky_type2(struct usfft_sky *s, int sign, const double *image, double *vis)
 	return 0;
 }
 
-size_t
-usfft_sky_planes(const struct usfft_sky *s)
+struct usfft_sky_choice
+usfft_sky_choice(const struct usfft_sky *s)
 {
-	return s->planes;
-}
-
-double
-usfft_sky_wstep(const struct usfft_sky *s)
-{
-	return s->wstep;
-}
-
-int
-usfft_sky_taps(const struct usfft_sky *s)
-{
-	return s->win.w;
-}
-
-double
-usfft_sky_reach(const struct usfft_sky *s)
-{
-	return s->reach;
+	return (struct usfft_sky_choice){s->planes, s->win.w, s->wstep, s->reach};
 }
 
 /* ---- inverse ---- */

@@ -42,11 +42,13 @@ int usfft_sky_plan(struct usfft_sky **p, const struct usfft_sky_options *o,
 /* Frees a plan and what it owns. It accepts NULL. */
 void usfft_sky_free(struct usfft_sky *p);
 
-/* What the plan chose: the planes, the wavelengths between them, and the taps along w; and the error that it keeps. */
-size_t usfft_sky_planes(const struct usfft_sky *p);
-double usfft_sky_wstep(const struct usfft_sky *p);
-int usfft_sky_taps(const struct usfft_sky *p);
-double usfft_sky_reach(const struct usfft_sky *p);
+/* What the plan chose: the planes, the taps along w and the wavelengths between planes; and the error that it keeps. */
+struct usfft_sky_choice {
+	size_t planes;
+	int taps;
+	double wstep, reach;
+};
+struct usfft_sky_choice usfft_sky_choice(const struct usfft_sky *p);
 
 /* Both directions. They return 0 or -ENOMEM. */
 int usfft_sky_type1(struct usfft_sky *p, int sign, const double *vis, double *image);
