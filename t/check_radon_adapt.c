@@ -83,74 +83,6 @@ check_definition(void)
 }
 
 /*
- * A gather of 30 traces, whose primaries have q near 0 and whose multiples have q from .1 on. On each trace the multiples have
- * another strength and come up to `late` samples later or earlier.
- */
-static void
-draw_scene(const struct radon_options *o, double strength, double late, float *primaries, float *d)
-{
-	const size_t n = o->nx * o->nt;
-	double gain[30], shift[30];
-
-	memset(primaries, 0, n * sizeof *primaries);
-	memset(d, 0, n * sizeof *d);
-	for (size_t j = 0; j < o->nx; j++) {
-		gain[j] = 1 + strength * rng_normal(&rng);
-		shift[j] = late * rng_normal(&rng) * o->dt;
-	}
-	for (int e = 0; e < 40; e++) {
-		const double t0 = .1 + .1 * (e + rng_unit(&rng)),
-			     t1 = .1 + .095 * (e + rng_unit(&rng)), q = .12 + .3 * rng_unit(&rng);
-		const float a = (float)rng_normal(&rng), b = (float)rng_normal(&rng);
-		for (size_t i = 0; i < n; i++) {
-			const size_t j = i / o->nt;
-			primaries[i] += a * scene_wavelet(o, i, t0, 0);
-			d[i] += b * (float)gain[j] * scene_wavelet(o, i, t1 + shift[j], q);
-		}
-	}
-	for (size_t i = 0; i < n; i++)
-		d[i] += primaries[i];
-}
-
-/* What the default removes of multiples that differ from trace to trace, and what it removes with adaptive subtraction. */
-static void
-check_gain(void)
-{
-	static const double strength[3] = {0, .3, 0}, late[3] = {0, 0, .5};
-	struct check_many many = {0};
-
-	for (int i = 0; i < 3; i++) {
-		struct radon_options o = scene_small;
-		struct radon_report report;
-		o.mode = RADON_SPARSE;
-		o.nu = .003;
-		o.nt = 1050;
-		o.nx = 30;
-		o.nq = 81;
-		o.q0 = -.1;
-		o.dq = .7 / 80;
-		o.subtract = true;
-		o.mute = (struct radon_mute){.n = 1, .q = {.06}, .taper = .035};
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .3);
-		const size_t n = o.nx * o.nt;
-		float *primaries = check_alloc(n, sizeof *primaries),
-		      *d = check_alloc(n, sizeof *d);
-		draw_scene(&o, strength[i], late[i], primaries, d);
-		float *plain = scene_run(&o, d, &report);
-		o.adapt = (struct radon_adapt_options){0, 1, .016};
-		float *out = scene_run(&o, d, &report);
-		const double before = scene_decibels(plain, primaries, n),
-			     after = scene_decibels(out, primaries, n);
-		check_case(
-		    &many, i ? after < before - 3 && isfinite(report.adapt) : after < before + .5,
-		    "scene %d: from %.1f to %.1f dB with L %g", i, before, after, report.adapt);
-		check_free();
-	}
-	check_end(&many,
-		  "radon: --adapt gains 3 dB where traces differ in strength or by .5 samples");
-}
-
-/*
  * Trace 3 is nearly dead: it holds 1e-9 of the amplitude of the others, and slow multiples of usual strength are subtracted
  * from it. The other traces are adapted as without it, and what is left of it is as weak as it was.
  */
@@ -216,5 +148,4 @@ check_radon_adapt(void)
 	check_definition();
 	check_nearly_dead();
 	check_nothing_to_do();
-	check_gain();
 }

@@ -352,8 +352,6 @@ check_usfft(void)
 	check_no_points();
 	check_refused();
 	check_usfft_batch();
-	check_usfft_crowd();
 	check_usfft_more();
 	check_usfft_sky();
-	check_usfft_line();
 }

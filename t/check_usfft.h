@@ -38,9 +38,7 @@ int problem_registers(int bytes[3]);
 /* Plans, runs and frees; out is poisoned before. Dies when it cannot. */
 void problem_run(const struct problem *q, int type, int sign, void *out);
 
-void check_usfft_line(void);
 void check_usfft_batch(void);
-void check_usfft_crowd(void);
 void check_usfft_more(void);
 void check_usfft_sky(void);
 

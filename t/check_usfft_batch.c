@@ -1,11 +1,14 @@
-/* FFTs in batches against the sum itself, and points that arrive in pieces. */
+/* FFTs in batches, points in pieces, many vectors, crowds of points, and lines. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "t/check_usfft.h"
+#include "usfft/direct.h"
+#include "usfft/line.h"
 #include "usfft/loops/loops.h"
 
 /* One batch: sample i of transform v lies at data[i * step + v * across], in complex samples. */
@@ -225,6 +228,251 @@ check_vectors(struct check_rng *r)
 	check_end(&many, "many vectors keep the tolerance, and are the same bytes as two alone");
 }
 
+/* --- crowds ------------------------------------------------------------------------------------------------------- */
+
+/* Many equal values in few places, in type 1 with float values: rounding must not add up. */
+
+enum { MODES = 343, PLACES = 5 };
+
+/* `each` points of value (a, b) in each of PLACES places, which share few cells or lie far apart. */
+struct crowd {
+	struct usfft_options o;
+	struct usfft_points pt;
+	float *x, *c; /* owned */
+	double want[2 * MODES];
+	size_t modes;
+};
+
+static void
+make_crowd(struct crowd *q, int dim, size_t each, bool near, int threads, struct check_rng *r)
+{
+	const size_t d = (size_t)dim, m = PLACES * each;
+	double one[2 * PLACES];
+
+	*q = (struct crowd){
+	    .o = {.dim = dim, .tol = 1e-6, .single = true, .n = {7, 7, 7}, .threads = threads},
+	    .pt = {.m = m, .stride = d, .single = true}};
+	q->modes = dim == 1 ? 7 : dim == 2 ? 49 : MODES;
+	q->x = check_alloc(m * d, sizeof *q->x);
+	q->c = check_alloc(2 * m, sizeof *q->c);
+	for (size_t i = 0; i < PLACES * d; i++)
+		q->x[i] = (float)(near ? .3 + .01 * rng_unit(r) : rng_unit(r) - .5);
+	for (size_t i = PLACES * d; i < m * d; i++)
+		q->x[i] = q->x[i - PLACES * d];
+	const float a = (float)(.5 + rng_unit(r)), b = (float)(.5 + rng_unit(r));
+	for (size_t j = 0; j < m; j++) {
+		q->c[2 * j] = a;
+		q->c[2 * j + 1] = b;
+	}
+	for (size_t j = 0; j < PLACES; j++) {
+		one[2 * j] = (double)each * (double)a;
+		one[2 * j + 1] = (double)each * (double)b;
+	}
+	for (int i = 0; i < dim; i++)
+		q->pt.x[i] = q->x + i;
+	q->pt.m = PLACES;
+	for (size_t k = 0; k < q->modes; k++)
+		usfft_direct_mode(&q->o, &q->pt, one, -1, k, q->want + 2 * k);
+	q->pt.m = m;
+}
+
+static double
+crowd_error(const struct crowd *q, const float *got)
+{
+	double diff = 0, norm = 0;
+
+	for (size_t k = 0; k < 2 * q->modes; k++) {
+		const double e = (double)got[k] - q->want[k];
+		diff += e * e;
+		norm += q->want[k] * q->want[k];
+	}
+	return sqrt(diff / norm);
+}
+
+/* Values that records carry, values that they point to, and several vectors at once. */
+static void
+run_crowd(struct check_many *many, struct crowd *q, const char *name)
+{
+	float f[3][2 * MODES];
+	const void *c[2] = {q->c, q->c};
+	void *both[2] = {f[1], f[2]};
+	struct usfft_plan *p;
+	size_t bad;
+
+	q->o.many = true;
+	check_poison(f, sizeof f);
+	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, q->c, 2, &bad))
+		die("no plan");
+	usfft_type1(p, -1, NULL, f[0]);
+	if (usfft_points(p, &q->pt, NULL, 0, &bad))
+		die("no plan");
+	usfft_type1_many(p, -1, 2, c, both);
+	usfft_free(p);
+	for (int i = 0; i < 3; i++)
+		check_case(many, crowd_error(q, f[i]) <= 1e-6, "%s, run %d: %.2e", name, i,
+			   crowd_error(q, f[i]));
+}
+
+static void
+check_crowds(void)
+{
+	static const size_t each[] = {200, 1000, 20000, 200000};
+	struct check_rng r = {31};
+	struct check_many many = {0};
+	struct crowd q;
+
+	for (int i = 0; i < 24; i++) {
+		const int dim = 1 + i % 3;
+		const size_t n = each[i / 6];
+		char name[80];
+		make_crowd(&q, dim, n, i / 3 % 2, 1 + i % 2, &r);
+		snprintf(name, sizeof name, "%d-D, %zu points at each of %d places", dim, n,
+			 PLACES);
+		run_crowd(&many, &q, name);
+		check_free();
+	}
+	check_end(&many, "many equal float values at one place keep the least tolerance");
+}
+
+/* --- lines: the 1-D core for points on lines, against the exact sums ---------------------------------------------- */
+
+enum { L = USFFT_LINE };
+
+struct lines {
+	size_t m, n, k;
+	double *a, *c;
+	float *d, *f; /* [m][L], [n][L] */
+	struct usfft_line plan;
+	struct usfft_line_work work;
+};
+
+static void
+make_lines(struct lines *t, size_t m, size_t n, size_t k, struct check_rng *r)
+{
+	*t = (struct lines){.m = m, .n = n, .k = k};
+	t->a = check_alloc(m, sizeof *t->a);
+	t->c = check_alloc(m, sizeof *t->c);
+	t->d = check_alloc(2 * m * L, sizeof *t->d);
+	t->f = check_alloc(2 * n * L, sizeof *t->f);
+	for (size_t j = 0; j < m; j++) {
+		double x = (double)j / (double)m;
+		t->a[j] = -0.3 * x * x;
+		t->c[j] = 0.9 * x * x / (double)n;
+	}
+	for (size_t i = 0; i < 2 * m * L; i++)
+		t->d[i] = (float)rng_normal(r);
+	for (size_t i = 0; i < 2 * n * L; i++)
+		t->f[i] = (float)rng_normal(r);
+	if (usfft_line_plan(&t->plan, m, n) || usfft_line_work(&t->work, &t->plan))
+		die("no memory");
+	usfft_line_points(&t->plan, t->a, t->c);
+}
+
+static void
+free_lines(struct lines *t)
+{
+	usfft_line_free(&t->plan);
+	usfft_line_work_free(&t->work);
+	check_free();
+}
+
+/*
+ * Error of row k + l, relative to the larger of its norm and of what random phases make of the input (a lone sum may
+ * cancel): type 1 is a sum over points c_j k (its value d_j exp(2 pi i k a_j)), type 2 is one over
+ * points i. Both are one sum of exponentials of phases k (a_j + i c_j).
+ */
+static double
+row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
+{
+	const size_t outs = type == 1 ? t->n : t->m, ins = type == 1 ? t->m : t->n;
+	const float *in = type == 1 ? t->d : t->f;
+	double *phase = check_alloc(ins, sizeof *phase), *c = check_alloc(2 * ins, sizeof *c);
+	struct usfft_points pt = {.m = ins, .stride = 1, .x = {phase}};
+	double diff = 0, norm = 0, input = 0, k = (double)(t->k + l), want[2];
+
+	for (size_t q = 0; q < 2 * ins; q++) {
+		c[q] = in[2 * (q / 2 * L + l) + q % 2];
+		input += c[q] * c[q];
+	}
+	for (size_t o = 0; o < outs; o++) {
+		for (size_t q = 0; q < ins; q++) {
+			size_t j = type == 1 ? q : o, i = type == 1 ? o : q;
+			phase[q] = k * t->a[j] + k * (double)i * t->c[j];
+		}
+		usfft_direct_sum(1, &pt, c, sign, (double[3]){1}, want);
+		for (int q = 0; q < 2; q++) {
+			double e = got[2 * (o * L + l) + (size_t)q] - want[q];
+			diff += e * e;
+			norm += want[q] * want[q];
+		}
+	}
+	return sqrt(diff / fmax(norm, input * (double)outs));
+}
+
+static void
+check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
+	    const struct line_ops *ops, struct check_rng *r)
+{
+	struct lines t;
+	float *out = check_alloc(2 * L * (m > n ? m : n), sizeof *out);
+
+	make_lines(&t, m, n, k, r);
+	t.plan.ops = ops;
+	for (int type = 1; type <= 2; type++) {
+		check_poison(out, 2 * L * (type == 1 ? n : m) * sizeof *out);
+		if (type == 1)
+			usfft_line_type1(&t.plan, &t.work, sign, k, t.d, L, out, L);
+		else
+			usfft_line_type2(&t.plan, &t.work, sign, k, t.f, L, out, L);
+		for (size_t l = 0; l < L; l += 3) {
+			double e = row_error(&t, type, sign, l, out);
+			check_case(many, e <= 1e-6, "m %zu n %zu k %zu type %d: error %.2e", m, n,
+				   k + l, type, e);
+		}
+	}
+	free_lines(&t);
+}
+
+/* <A d, f> = <d, A* f>, A* being type 2 with the other sign. */
+static void
+check_line_adjoint(struct check_rng *r)
+{
+	struct lines t;
+	double lhs = 0, rhs = 0, size = 0;
+
+	make_lines(&t, 37, 50, 200, r);
+	float *f = check_alloc(2 * t.n * L, sizeof *f), *d = check_alloc(2 * t.m * L, sizeof *d);
+	usfft_line_type1(&t.plan, &t.work, 1, t.k, t.d, L, f, L);
+	usfft_line_type2(&t.plan, &t.work, -1, t.k, t.f, L, d, L);
+	for (size_t i = 0; i < 2 * t.n * L; i++) {
+		lhs += (double)f[i] * t.f[i];
+		size += (double)f[i] * f[i];
+	}
+	for (size_t i = 0; i < 2 * t.m * L; i++)
+		rhs += (double)d[i] * t.d[i];
+	check(fabs(lhs - rhs) <= 1e-6 * size, "line type 2 is the adjoint of line type 1",
+	      "%.9g against %.9g", lhs, rhs);
+	free_lines(&t);
+}
+
+static void
+check_lines(void)
+{
+	struct check_rng r = {7};
+	struct check_many many = {0};
+	static const size_t sizes[] = {1, 2, 3, 17, 64, 181};
+	int bytes[3];
+	const int kinds = problem_registers(bytes);
+
+	for (int b = 0; b < kinds; b++)
+		for (size_t i = 0; i < 36; i++)
+			check_shape(&many, sizes[i / 6], sizes[i % 6], 8 * (i / 6) * (i % 6 + 20),
+				    i / 6 % 2 ? 1 : -1, &usfft_loops(bytes[b], true)->line, &r);
+	check_end(&many,
+		  "line transforms stay within 1e-6 of the exact sums, in every kind of register");
+	check_line_adjoint(&r);
+}
+
 void
 check_usfft_batch(void)
 {
@@ -233,4 +481,6 @@ check_usfft_batch(void)
 	check_batches(&r);
 	check_pieces(&r);
 	check_vectors(&r);
+	check_crowds();
+	check_lines();
 }

@@ -392,8 +392,10 @@ walk_from(const struct grid *g, size_t r, const struct run *run)
 			     run->cell % g->rows};
 }
 
-void
-modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes)
+/* Moves one row of `count` layers from the grid to `to`, or to the grid where `to` is NULL. */
+static void
+move_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *to,
+	    const void *const *from)
 {
 	struct run run[2];
 	double factor;
@@ -403,30 +405,27 @@ modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void 
 	for (int i = 0; i < runs; i++) {
 		const struct walk w = walk_from(g, r, &run[i]);
 		const size_t at = row * n + run[i].at;
-		if (single(g))
-			get_layers_float(g, w, &run[i], (float)factor, (float)sign, at, count,
-					 modes);
+		if (to && single(g))
+			get_layers_float(g, w, &run[i], (float)factor, (float)sign, at, count, to);
+		else if (to)
+			get_layers_double(g, w, &run[i], factor, sign, at, count, to);
+		else if (single(g))
+			put_layers_float(g, w, &run[i], (float)factor, (float)sign, at, from);
 		else
-			get_layers_double(g, w, &run[i], factor, sign, at, count, modes);
+			put_layers_double(g, w, &run[i], factor, sign, at, from);
 	}
+}
+
+void
+modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes)
+{
+	move_layers(g, sign, row, count, modes, NULL);
 }
 
 void
 modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes)
 {
-	struct run run[2];
-	double factor;
-	const size_t n = g->modes[0], r = find_row(g, row, &factor);
-	const int runs = find_runs(g, 0, 0, n, run);
-
-	for (int i = 0; i < runs; i++) {
-		const struct walk w = walk_from(g, r, &run[i]);
-		const size_t at = row * n + run[i].at;
-		if (single(g))
-			put_layers_float(g, w, &run[i], (float)factor, (float)sign, at, modes);
-		else
-			put_layers_double(g, w, &run[i], factor, sign, at, modes);
-	}
+	move_layers(g, sign, row, g->layers, NULL, modes);
 }
 
 /* ---- the grid ---- */
