@@ -179,13 +179,15 @@ static void
 group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
 {
 	const size_t room = usfft_together(j->plan);
+	void *out = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
 	struct group *g = j->group;
 
 	if (!g) {
-		g = j->group = weir_xalloc(1, sizeof *g);
+		g = weir_xalloc(1, sizeof *g);
 		*g = (struct group){.item = weir_xalloc(room, sizeof *g->item),
 				    .in = weir_xalloc(room, sizeof *g->in),
 				    .out = weir_xalloc(room, sizeof *g->out)};
+		j->group = g; /* whole, since whoever dies flushes it */
 	}
 	struct waiting *w = &g->item[g->count];
 	w->head = *y;
@@ -193,7 +195,7 @@ group_add(struct job *j, const struct img *y, const struct values *v, size_t n)
 	w->single = v->single;
 	raw_where(j->in, w->where);
 	g->in[g->count] = v->owned;
-	g->out[g->count++] = weir_xalloc(n, 2 * (v->single ? sizeof(float) : sizeof(double)));
+	g->out[g->count++] = out;
 	if (g->count == room)
 		group_flush(j);
 }
