@@ -21,11 +21,15 @@ row() {
 	item float '5 1' -- 1 2 3 4 5 >x.nrrd
 }
 
-@test "a point leaves the kernel, not its mirror image" {
+@test "a point leaves the kernel, not its mirror image; the centre of an even one is sample n/2, also turned" {
 	item float '5 1' -- 0 0 1 0 0 >x.nrrd
 	item float '3 1' -- 1 2 4 >k.nrrd
 	gives '0 1 2 4 0' -k k.nrrd
 	gives '0 4 2 1 0' -k k.nrrd --correlate
+	item float '5 1' -- 0 0 1 0 0 >x.nrrd
+	item float '2 1' -- 1 2 >k.nrrd
+	gives '0 1 2 0 0' -k k.nrrd
+	gives '0 0 2 1 0' -k k.nrrd --correlate
 }
 
 @test "pictures along several axes are those of a stack, with their axes kept" {
@@ -42,13 +46,6 @@ row() {
 	done
 	fails 1 'five.nrrd: item 1: it has 5 axes; --part takes pictures and stacks of one axis' \
 		wconv -k k.nrrd --part=0/2 five.nrrd
-}
-
-@test "the centre of an even kernel is sample n/2, of a flipped one the same sample" {
-	item float '5 1' -- 0 0 1 0 0 >x.nrrd
-	item float '2 1' -- 1 2 >k.nrrd
-	gives '0 1 2 0 0' -k k.nrrd
-	gives '0 0 2 1 0' -k k.nrrd --correlate
 }
 
 @test "what lies beyond the edges" {
@@ -87,33 +84,34 @@ row() {
 	gives '0 1.25 1.5 1.75 0' -k k.nrrd --place=corner
 }
 
-@test "a contact sheet is the grid of its cells" {
+@test "a contact sheet is the grid of its cells, and a picture serves as one kernel" {
 	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
 	item float '2 1' -- 0 8 >k.nrrd
 	gives '0 0 1 3 5 7 8 8' -k k.nrrd --grid=2x1
 	pgm 2 1 255 0 8 >k.pgm
 	gives '0 0 1 3 5 7 8 8' -k k.pgm --grid=2x1
-}
-
-@test "a picture serves as one kernel" {
 	row
 	pgm 3 1 255 1 1 1 >k.pgm
 	gives '3 6 9 12 9' -k k.pgm
 }
 
-@test "--normalise scales each kernel to the sum 1" {
+@test "--normalise scales each kernel to the sum 1; of a basis, each pixel's own kernel" {
 	row
 	item float '3 1' -- 2 2 2 >k.nrrd
 	gives '1 2 3 4 3' -k k.nrrd --normalise
+	item float '5 1' -- 1 1 1 1 1 >x.nrrd
+	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd
+	gives '1 1 1 1 1' -k k.nrrd --basis=poly:1 --normalise --edge=nearest
+	item float '5 1' -- 0 0 4 0 0 >x.nrrd
+	gives '0 0 2 0.8 0' -k k.nrrd --basis=poly:1 --normalise
+	item float '1 1 3' 'zero:=2 0' 'scale:=1 1' -- 0 1 0 >k.nrrd
+	fails 1 'the kernel at 2,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --basis=poly:1 --normalise x.nrrd
 }
 
-@test "kernels as polynomials: constant, x and y" {
+@test "kernels as polynomials: as the option or the file says, with their 0 and unit" {
 	item float '3 3' -- 1 1 1 1 1 1 1 1 1 >x.nrrd
 	item float '1 1 3' 'zero:=1 1' 'scale:=1 .5' -- 10 1 1 >k.nrrd
 	gives $'7 8 9\n9 10 11\n11 12 13' -k k.nrrd --basis=poly:1
-}
-
-@test "the file says that its kernels are polynomials, and where their 0 and unit are" {
 	item float '3 1' -- 1 1 1 >x.nrrd
 	item float '1 1 3' 'basis:=poly:1' 'zero:=1 0' 'scale:=.5 1' -- 10 1 5 >k.nrrd
 	gives '8 10 12' -k k.nrrd
@@ -135,16 +133,6 @@ row() {
 	fails 1 'the one at hand is flipped' wconv -k k.nrrd flip.nrrd
 }
 
-@test "--normalise of a basis divides by the sum of each pixel's own kernel" {
-	item float '5 1' -- 1 1 1 1 1 >x.nrrd
-	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd
-	gives '1 1 1 1 1' -k k.nrrd --basis=poly:1 --normalise --edge=nearest
-	item float '5 1' -- 0 0 4 0 0 >x.nrrd
-	gives '0 0 2 0.8 0' -k k.nrrd --basis=poly:1 --normalise
-	item float '1 1 3' 'zero:=2 0' 'scale:=1 1' -- 0 1 0 >k.nrrd
-	fails 1 'the kernel at 2,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --basis=poly:1 --normalise x.nrrd
-}
-
 @test "NaN spreads over its windows and no further, is filled in, or is 0" {
 	item float '7 1' -- 1 2 3 nan 5 6 7 >x.nrrd
 	item float '3 1' -- 1 1 1 >k.nrrd
@@ -163,14 +151,11 @@ row() {
 	wconv -k k.nrrd --type=input x.nrrd | cmp - <(printf 'P6\n3 1\n255\n\5\7\11\14\17\22\13\15\17')
 }
 
-@test "results of the input's type are rounded and clipped to its maxval" {
+@test "results are float, or rounded and clipped to the input's maxval, or double" {
 	pgm 4 1 100 10 20 99 3 >x.nrrd
 	item float '1 1' -- 1.26 >k.nrrd
 	wconv -k k.nrrd --type=input x.nrrd >out.pgm
 	pgm 4 1 100 13 25 100 4 | cmp - out.pgm
-}
-
-@test "computed floats go out as raw, --double as double" {
 	pgm 2 1 100 10 20 >x.nrrd
 	item float '1 1' -- .5 >k.nrrd
 	gives '5 10' -k k.nrrd
@@ -250,13 +235,20 @@ frames() {
 	done
 }
 
-@test "a kernel larger than the image, an image of prime sizes, a grid of one column" {
+@test "a kernel larger than the image; one pixel, row and column; prime sizes; a grid of one column" {
 	item float '1 1' -- 3 >x.nrrd
 	item float '5 5' -- $(seq 25) >k.nrrd
 	gives 39 -k k.nrrd
 	gen constant 13 7 1 --type=float >x.nrrd
 	item float '1 1 1 2' -- 2 2 >k.nrrd
 	gives "$(for _ in $(seq 7); do echo 2 2 2 2 2 2 2 2 2 2 2 2 2; done)" -k k.nrrd --method=fft
+	item float '2 3' -- 1 2 3 4 5 6 >k.nrrd
+	item float '1 1' -- 3 >x.nrrd
+	gives 12 -k k.nrrd --method=fft
+	item float '4 1' -- 1 1 1 1 >x.nrrd
+	gives '7 7 7 4' -k k.nrrd --method=fft
+	item float '1 4' -- 1 1 1 1 >x.nrrd
+	gives $'6\n12\n12\n10' -k k.nrrd --method=fft
 }
 
 @test "-v tells the method and what it was expected to cost" {
@@ -306,14 +298,11 @@ rows() {
 	cmp <(rows out 0 $((last - first))) <(rows whole "$first" $((last - first)))
 }
 
-@test "--adjoint scatters: with --correlate each point leaves the kernel of its own place" {
+@test "--adjoint scatters: each point along the kernel of its own place, parts too; all must be finite" {
 	item float '5 1' -- 0 1 0 1 0 >x.nrrd
 	item float '3 1 2 1' 'cols:=1 3' -- 1 2 4 10 20 40 >k.nrrd
 	gives '1 2 14 20 40' -k k.nrrd --adjoint --correlate
 	gives '4 2 41 20 10' -k k.nrrd --adjoint
-}
-
-@test "--adjoint of a part of the results is the part of the picture that gave it" {
 	item float '3 1' 'tile:=4 0 9 1' -- 1 0 0 >x.nrrd
 	item float '3 1' -- 1 2 4 >k.nrrd
 	gives '4 2 1 0 0' -k k.nrrd --adjoint
@@ -321,9 +310,6 @@ rows() {
 	item float '5 1' -- 1 2 4 8 16 >k.nrrd
 	item float '3 1' 'tile:=1 0 9 1' -- 1 0 0 >x.nrrd
 	fails 1 'no picture has these 3x1 results of a kernel of 5x1' wconv -k k.nrrd --adjoint x.nrrd
-}
-
-@test "--adjoint refuses pixels that are not finite, or takes them as 0" {
 	item float '3 1' -- 1 nan 2 >x.nrrd
 	item float '1 1' -- 1 >k.nrrd
 	fails 1 'the pixel at 1,0 is not finite' wconv -k k.nrrd --adjoint x.nrrd
@@ -425,14 +411,10 @@ rows() {
 	gives '-1 -2 -3 -4 -5' -k k.nrrd --deconvolve=1 --damp=0
 }
 
-@test "a sheet that cannot be cut into the grid is refused" {
+@test "kernels that are not finite, cannot be cut or normalised, and nodes that do not increase, are refused" {
 	row
 	item float '7 6' -- $(seq 42) >k.nrrd
 	fails 1 'a sheet of 7x6 cannot be cut into 2x2 kernels' wconv -k k.nrrd --grid=2x2 x.nrrd
-}
-
-@test "nodes that do not increase, are NaN or as many as kernels are refused" {
-	row
 	item float '1 1 3 1' -- 1 2 3 >k.nrrd
 	fails 1 'not increasing' wconv -k k.nrrd --cols=1,3,2 x.nrrd
 	fails 1 'not increasing' wconv -k k.nrrd --cols=1,1,2 x.nrrd
@@ -442,18 +424,10 @@ rows() {
 	fails 1 'not increasing' wconv -k k.nrrd x.nrrd
 	item float '1 1 3 1' 'cols:=1 2' -- 1 2 3 >k.nrrd
 	fails 1 'cols:=1 2 is not 3 numbers' wconv -k k.nrrd x.nrrd
-}
-
-@test "NaN and infinity in kernels are refused" {
-	row
 	item float '1 1 2 1' -- 1 nan >k.nrrd
 	fails 1 'kernel 1,0 has a sample that is not finite' wconv -k k.nrrd x.nrrd
 	item float '1 1' -- inf >k.nrrd
 	fails 1 'not finite' wconv -k k.nrrd --normalise x.nrrd
-}
-
-@test "kernels that sum to 0 are refused by --normalise alone" {
-	row
 	item float '3 1' -- 1 -2 1 >k.nrrd
 	gives '0 0 0 0 -6' -k k.nrrd
 	fails 1 'kernel 0,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --normalise x.nrrd
@@ -515,16 +489,6 @@ bare() {
 	same stderr 'wconv: a file shrank while it was mapped'
 }
 
-@test "one pixel, one row and one column by transforms" {
-	item float '2 3' -- 1 2 3 4 5 6 >k.nrrd
-	item float '1 1' -- 3 >x.nrrd
-	gives 12 -k k.nrrd --method=fft
-	item float '4 1' -- 1 1 1 1 >x.nrrd
-	gives '7 7 7 4' -k k.nrrd --method=fft
-	item float '1 4' -- 1 1 1 1 >x.nrrd
-	gives $'6\n12\n12\n10' -k k.nrrd --method=fft
-}
-
 @test "samples that would make sums overflow are refused, and no others" {
 	item float '3 1' -- 1e36 2 3 >x.nrrd
 	item float '3 1' -- 1 1 1 >k.nrrd
@@ -558,11 +522,6 @@ bare() {
 	run -1 wconv -k k.nrrd x.nrrd
 }
 
-@test "standard input is the image or the kernels, not both" {
-	fails 2 'both' wconv -k - -
-	fails 2 'both' wconv -k -
-}
-
 @test "options that contradict each other are refused" {
 	row
 	item float '1 1' -- 1 >k.nrrd
@@ -571,6 +530,8 @@ bare() {
 	fails 1 'needs 3 kernels, not 1' wconv -k k.nrrd --basis=poly:1 x.nrrd
 	fails 2 '--grid' wconv -k k.nrrd --grid=0x2 x.nrrd
 	fails 2 '--grid' wconv -k k.nrrd --grid=2x2x x.nrrd
+	fails 2 'both' wconv -k - -
+	fails 2 'both' wconv -k -
 }
 
 @test "a tile outside its image, and one smaller than the kernel, are refused" {
