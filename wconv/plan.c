@@ -44,13 +44,10 @@ factor(struct wconv_fft *f, size_t n)
 		twos++;
 	if (twos == 1)
 		f->radix[f->passes++] = 2;
-	for (size_t left = twos % 3 == 1 && twos >= 4 ? 4
-			   : twos % 3 == 2	      ? 2
-						      : 0;
-	     left > 0; left -= 2)
+	const size_t in_fours = twos % 3 == 1 && twos >= 4 ? 4 : twos % 3 == 2 ? 2 : 0;
+	for (size_t i = 0; i < in_fours; i += 2)
 		f->radix[f->passes++] = 4;
-	for (size_t left = twos % 3 == 1 && twos >= 4 ? twos - 4 : twos - twos % 3; left >= 3;
-	     left -= 3)
+	for (size_t i = in_fours; i + 3 <= twos; i += 3)
 		f->radix[f->passes++] = 8;
 	return n == 1 ? 0 : -EINVAL;
 }

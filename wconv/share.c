@@ -3,7 +3,6 @@
  * On failure the program ends with a line that names the item.
  */
 #include <stdint.h>
-#include <string.h>
 
 #include "common/base/mem.h"
 #include "common/stream/share.h"
@@ -14,8 +13,8 @@
 struct share {
 	struct job *j;
 	struct slices all;
-	/* [items]: the rows of tiles of a picture of each item; items: how many headers have been read in advance */
-	size_t *rows, items;
+	/* [room]: the rows of tiles of a picture of each item; items: how many headers have been read in advance */
+	size_t *rows, room, items;
 	const char *mapped; /* the current item's payload; NULL: it is read */
 	size_t at;	    /* samples of the payload that have been passed, where it is read */
 	struct wconv_plan *plan; /* of the rows that `q` wants; NULL: none yet */
@@ -38,14 +37,7 @@ count_rows(const void *with, const struct img *x)
 
 	job_pose(s->j, x);
 	job_plan(s->j);
-	if ((s->items & (s->items + 1)) == 0) { /* grows to the next power of two less one */
-		size_t *more = weir_xalloc(2 * s->items + 1, sizeof *more);
-
-		if (s->items)
-			memcpy(more, s->rows, s->items * sizeof *more);
-		weir_free(s->rows);
-		s->rows = more;
-	}
+	s->rows = weir_xgrow(s->rows, &s->room, s->items + 1, sizeof *s->rows);
 	s->rows[s->items++] = rows_of_tiles(s->j);
 	return s->j->pictures * rows_of_tiles(s->j);
 }

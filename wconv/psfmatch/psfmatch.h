@@ -170,7 +170,7 @@ struct psfmatch_field {
 	const float *ref, *new;
 	size_t w, h;
 	struct psfmatch_sky r, n;
-	double noise; /* sqrt(sn^2 + sr^2), see psfmatch.h */
+	double noise; /* sqrt(sn^2 + sr^2), see above */
 	/* how much of ref's noise new has too: the slope of the one on the other */
 	double shared;
 	double gain;
@@ -254,22 +254,6 @@ void psfmatch_substitute(const double *g, double *a, size_t n);
 
 /* Fills in the powers u^i v^j, i + j <= degree, at (x,y). */
 void psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p);
-
-/* The pixels of one stamp, and the part of ref that the kernels reach from there, less the sky. */
-struct psfmatch_view {
-	const struct psfmatch_kernels *k;
-	size_t wide;	/* PSFMATCH_SIDE + size - 1 */
-	double *window; /* [wide][wide] */
-	/* Of each pixel: 1 / sigma; (new - sky) / sigma. p: the background's terms, [terms][PSFMATCH_PIXELS], not divided. */
-	double *weight, *data, *p;
-	size_t terms;
-	double dark; /* 1 / sigma of a pixel that shows no light but the sky's */
-	/*
-	 * work: [n + terms][PSFMATCH_PIXELS]; that of psfmatch_gram(); and that of sum_shifts(), or the window convolved
-	 * along its rows with each of the different x
-	 */
-	double *g, *room, *more;
-};
 
 /* Returns how many doubles psfmatch_sum_stamp() needs as work. */
 size_t psfmatch_stamp_room(const struct psfmatch_kernels *k, size_t terms);

@@ -5,6 +5,22 @@
 #include "common/base/cpu.h"
 #include "wconv/psfmatch/psfmatch.h"
 
+/* The pixels of one stamp, and the part of ref that the kernels reach from there, less the sky. */
+struct view {
+	const struct psfmatch_kernels *k;
+	size_t wide;	/* PSFMATCH_SIDE + size - 1 */
+	double *window; /* [wide][wide] */
+	/* Of each pixel: 1 / sigma; (new - sky) / sigma. p: the background's terms, [terms][PSFMATCH_PIXELS], not divided. */
+	double *weight, *data, *p;
+	size_t terms;
+	double dark; /* 1 / sigma of a pixel that shows no light but the sky's */
+	/*
+	 * work: [n + terms][PSFMATCH_PIXELS]; that of psfmatch_gram(); and that of sum_shifts(), or the window convolved
+	 * along its rows with each of the different x
+	 */
+	double *g, *room, *more;
+};
+
 /* ---- shifts ---- */
 
 /*
@@ -76,7 +92,7 @@ WEIR_CLONES(sum_boxes,
 
 /* Fills in t[k][l], l <= k, [size^2][size^2]: the products of taps k and l without weights. box: [size][STEP] */
 static void
-multiply_taps(const struct psfmatch_view *v, double *box, double *t)
+multiply_taps(const struct view *v, double *box, double *t)
 {
 	const size_t size = v->k->size, n = size * size;
 
@@ -121,8 +137,7 @@ write_products(const double *t, size_t n, size_t size, double by, double *centre
 
 /* Fills in g[k][p]: kernel k * ref at the bright pixels, times by[p]. */
 static void
-fill_bright(const struct psfmatch_view *v, const size_t *at, const double *by, size_t bright,
-	    double *g)
+fill_bright(const struct view *v, const size_t *at, const double *by, size_t bright, double *g)
 {
 	const size_t size = v->k->size, n = size * size;
 
@@ -140,7 +155,7 @@ fill_bright(const struct psfmatch_view *v, const size_t *at, const double *by, s
  * are, or PSFMATCH_PIXELS if these are too many, or if so little of the dark weight is left that differences are inexact.
  */
 static size_t
-list_bright(const struct psfmatch_view *v, size_t *at, double *by)
+list_bright(const struct view *v, size_t *at, double *by)
 {
 	size_t n = 0;
 
@@ -175,8 +190,7 @@ WEIR_CLONES_OF(double, multiply_stamp,
 
 /* to[k] = sum_p a[p] b[p] (kernel k * ref)(p). stamp: [PSFMATCH_SIDE][STEP] */
 static void
-multiply_kernels(const struct psfmatch_view *v, const double *a, const double *b, double *stamp,
-		 double *to)
+multiply_kernels(const struct view *v, const double *a, const double *b, double *stamp, double *to)
 {
 	const size_t size = v->k->size, n = size * size;
 
@@ -192,7 +206,7 @@ multiply_kernels(const struct psfmatch_view *v, const double *a, const double *b
 
 /* Writes the background's rows of q, and b. */
 static void
-add_background(const struct psfmatch_view *v, double *stamp, double *q, double *b)
+add_background(const struct view *v, double *stamp, double *q, double *b)
 {
 	const size_t n = v->k->n, pixels = PSFMATCH_PIXELS;
 	double *squares = stamp + PSFMATCH_SIDE * STEP;
@@ -229,7 +243,7 @@ shifts_room(size_t size)
  * inexact.
  */
 static bool
-sum_shifts(const struct psfmatch_view *v, double *q, double *b)
+sum_shifts(const struct view *v, double *q, double *b)
 {
 	const size_t size = v->k->size, n = size * size;
 	double *t = v->more, *centre = t + n * n, *box = centre + n, *stamp = box + size * STEP;
@@ -280,7 +294,7 @@ WEIR_CLONES(sum_taps,
 
 /* Copies the pixels of ref that the kernels need for the stamp, minus the sky. */
 static void
-take_window(const struct psfmatch_field *f, const struct psfmatch_stamp *s, struct psfmatch_view *v)
+take_window(const struct psfmatch_field *f, const struct psfmatch_stamp *s, struct view *v)
 {
 	const size_t wide = v->wide, reach = wide / 2;
 	const float *first = f->ref + (s->y - reach) * f->w + s->x - reach;
@@ -312,7 +326,7 @@ variance(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t 
 /* Fills in weight, data, dark and p, and the stamp's noise. */
 static void
 weigh(const struct psfmatch_field *f, const struct psfmatch *m, struct psfmatch_stamp *s,
-      struct psfmatch_view *v)
+      struct view *v)
 {
 	const double sky = f->noise * f->noise;
 	double p[PSFMATCH_TERMS];
@@ -334,7 +348,7 @@ weigh(const struct psfmatch_field *f, const struct psfmatch *m, struct psfmatch_
 
 /* Convolves the window with x along its rows. to: [wide][PSFMATCH_SIDE]. work: room for the window. */
 static void
-convolve_x(const struct psfmatch_view *v, const double *x, double *work, double *to)
+convolve_x(const struct view *v, const double *x, double *work, double *to)
 {
 	const size_t size = v->k->size, n = v->wide * v->wide - (size - 1);
 
@@ -345,7 +359,7 @@ convolve_x(const struct psfmatch_view *v, const double *x, double *work, double 
 
 /* Fills in g: g[k] = (kernel k * ref) / sigma, and after these the background's terms / sigma. */
 static void
-fill_functions(const struct psfmatch_view *v)
+fill_functions(const struct view *v)
 {
 	const struct psfmatch_kernels *k = v->k;
 	const size_t pixels = PSFMATCH_PIXELS, line = v->wide * PSFMATCH_SIDE;
@@ -391,7 +405,7 @@ psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_kernels
 		   const struct psfmatch *m, struct psfmatch_stamp *s, double *work)
 {
 	const size_t terms = psfmatch_terms(m->background), n = k->n + terms;
-	struct psfmatch_view v = {
+	struct view v = {
 	    .k = k, .wide = PSFMATCH_SIDE + k->size - 1, .window = work, .terms = terms};
 
 	v.weight = v.window + v.wide * v.wide + SLACK;
