@@ -56,7 +56,7 @@ int wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, cons
 
 void wconv_axis_free(struct wconv_axis *a);
 
-/* The tables of a complex transform of LANES columns, see core/fft.h. twiddle is in the plan's precision. */
+/* The tables of a complex transform of LANES columns, see core/core_simd.c. twiddle is in the plan's precision. */
 struct wconv_fft {
 	size_t n, passes, ntwiddle;
 	unsigned char radix[32];
@@ -235,8 +235,7 @@ size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
  */
 int wconv_choose(struct wconv_plan *p);
 
-/* The kernels that core/small_body.h has code for. */
-
+/* Whether core/tile_body.h has code for kernels of that size alone. */
 static inline bool
 wconv_is_small(const struct wconv_plan *p)
 {

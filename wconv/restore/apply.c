@@ -1,10 +1,6 @@
 /* Applies the convolution and its adjoint, for the steps of all methods, and checks their figures. */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
-#include "common/base/mem.h"
-#include "wconv/plan.h"
 #include "wconv/restore/restore.h"
 #include "wconv/volume/volume.h"
 
