@@ -116,7 +116,7 @@ hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 			break;
 		}
 		for (int a = 0; a < 3; a++)
-			n *= wconv_volume_axis(v, a).n;
+			n *= v->axis[a].results;
 		double *want = weir_xalloc(n, sizeof *want);
 		void *got = weir_xalloc(n, sizeof(double));
 		const size_t bytes = n * (j->q.in_double ? sizeof(double) : sizeof(float));

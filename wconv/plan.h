@@ -194,12 +194,6 @@ struct wconv_core {
 		     void *scratch);
 };
 
-/* Fills in scale, sum, weight, like_right and like_below. Returns 0, or -1 with a sentence in why. */
-int wconv_kernel_stats(struct wconv_plan *p, struct why *why);
-
-/* Returns what p->growth is; method, lengths of transforms and kernels' weights must be known. */
-double wconv_growth(const struct wconv_plan *p);
-
 /* Whether results are divided by the sums of the local kernels. It is so for a normalised basis. */
 static inline bool
 wconv_divides(const struct wconv_problem *q)
@@ -213,12 +207,6 @@ wconv_divides(const struct wconv_problem *q)
  */
 void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrdiff_t x,
 		      ptrdiff_t y, size_t n, double *sum);
-
-/*
- * Refuses a normalised basis if the sum of a result's local kernel is a millionth of its weight or less.
- * Returns 0, or -1 with a sentence in why.
- */
-int wconv_check_sums(const struct wconv_plan *p, struct why *why);
 
 /*
  * Finds the functions of y that the band needs and no slot holds. Takes slots for them, and lists them in p->claimed.

@@ -23,7 +23,9 @@ pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t
 		a->results = n - k + 1;
 	if (q->output == WCONV_FULL)
 		a->results = n + k - 1;
-	a->first = q->output == WCONV_VALID ? before : q->output == WCONV_FULL ? -after : 0;
+	const ptrdiff_t first = q->output == WCONV_VALID  ? before
+				: q->output == WCONV_FULL ? -after
+							  : 0;
 	a->places = a->results + k - 1;
 	a->len = fft_size(a->places);
 	a->from = weir_alloc(a->places, sizeof *a->from);
@@ -31,7 +33,7 @@ pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t
 		return why_set(why, "no memory");
 	for (size_t i = 0; i < a->places; i++) {
 		const ptrdiff_t at =
-		    wconv_edge(q->edge, a->first - before + (ptrdiff_t)i, (ptrdiff_t)n);
+		    wconv_edge(q->edge, first - before + (ptrdiff_t)i, (ptrdiff_t)n);
 		a->from[i] = at < 0 ? SIZE_MAX : (size_t)at;
 	}
 	return 0;
@@ -106,14 +108,6 @@ wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, struc
 	v->core->take_kernel(v, scale);
 	*to = v;
 	return 0;
-}
-
-struct wconv_volume_axis
-wconv_volume_axis(const struct wconv_volume *v, int axis)
-{
-	const struct volume_axis *a = &v->axis[axis];
-
-	return (struct wconv_volume_axis){a->results, a->first, a->len};
 }
 
 void

@@ -21,14 +21,6 @@ struct wconv_volume;
 /* q->kernels is borrowed for the call. Returns 0, or -1 with a sentence in why and *v NULL. */
 int wconv_volume_plan(struct wconv_volume **v, const struct wconv_problem *q, struct why *why);
 
-/* Along axis 0 (x) to 2 (z): the results, the position of the first one in the volume, and the length of the transform. */
-struct wconv_volume_axis {
-	size_t n;
-	ptrdiff_t first;
-	size_t transform;
-};
-struct wconv_volume_axis wconv_volume_axis(const struct wconv_volume *v, int axis);
-
 /*
  * Computes out = F of in = I. With transpose, computes the adjoint: in holds results, out the volume.
  * in and out are arrays [z][y][x] that do not overlap.
@@ -56,9 +48,8 @@ void wconv_volume_direct(const struct wconv_problem *q, const double *in, double
 struct volume_axis {
 	size_t n, k, len; /* samples of the volume, of the kernel, of the transform */
 	size_t results;
-	ptrdiff_t first; /* the first result's position */
-	size_t places;	 /* samples of the volume with its edges: results + k - 1 */
-	size_t *from;	 /* [places]: the volume's sample that stands there; SIZE_MAX: none does */
+	size_t places; /* samples of the volume with its edges: results + k - 1 */
+	size_t *from;  /* [places]: the volume's sample that stands there; SIZE_MAX: none does */
 };
 
 struct wconv_volume {
