@@ -43,7 +43,6 @@ static const struct opt table[] = {
     {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
      .lo = 4, .hi = 26, .words = "4|6|8|18|26"},
     {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
-    {0, "strict", OPT_FLAG, AT(strict), NULL, "a marker beyond the mask is an error, not clipped"},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
      .words = "error|barrier|frame"},
     {0, "method", OPT_WORD, AT(method), "NAME", "tile or heap (tile)", .words = "tile|heap"},
@@ -168,8 +167,8 @@ check(const struct args *a)
 {
 	if (a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 && a->conn != 26)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
-	if ((a->erode || a->strict) && !a->mask)
-		die_usage("--%s: goes with a mask (-m) only", a->erode ? "erode" : "strict");
+	if (a->erode && !a->mask)
+		die_usage("--erode: goes with a mask (-m) only");
 	if (a->nan == ARGS_FRAME && a->o.op != MORPHREC_FILL_HOLES &&
 	    a->o.op != MORPHREC_CLEAR_BORDER)
 		die_usage("--nan=frame: goes with --fill-holes and --clear-border");

@@ -51,18 +51,14 @@ WEIR_CLONES(N(mend),
 	count[1] = nan;
 }
 
-/* Finds the first sample that is above the mask (what == 0) or NaN (what == 1); n when there is none. */
+/* Finds the first sample that is NaN in either; n when there is none. */
 static size_t
-N(first)(const T *J, const T *I, size_t n, struct key_map map, int what)
+N(first_nan)(const T *J, const T *I, size_t n, struct key_map map)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < n; i++) {
-		const T j = IN(J[i], map), m = IN(I[i], map);
-		const bool wall = map.real && !m, nan = wall || (map.real && !j);
-		if (what ? nan : j > m && !wall)
-			break;
-	}
+	while (i < n && !(map.real && (!IN(J[i], map) || !IN(I[i], map))))
+		i++;
 	return i;
 }
 
@@ -75,10 +71,8 @@ N(clip)(void *to, const void *from, size_t n, size_t at, struct key_map map,
 	uint64_t count[2];
 
 	if (N(look)(J, I, n, map, range)) {
-		const size_t above = c->above ? 0 : N(first)(J, I, n, map, 0),
-			     nan = c->nan ? 0 : N(first)(J, I, n, map, 1);
+		const size_t nan = c->nan ? 0 : N(first_nan)(J, I, n, map);
 		N(mend)(J, I, n, map, count);
-		c->first_above = !c->above && count[0] ? at + above : c->first_above;
 		c->first_nan = !c->nan && count[1] ? at + nan : c->first_nan;
 		c->above += count[0];
 		c->nan += count[1];

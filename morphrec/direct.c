@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "common/base/mem.h"
-#include "morphrec/keys.h"
 #include "morphrec/morphrec.h"
+#include "morphrec/value.h"
 
 /* Whether (dz, dy, dx), each -1..1, is the offset of a neighbour. This depends on the axes along which it is not 0. */
 static bool

@@ -1,7 +1,13 @@
 /*
  * Includes the file TEMPLATE four times, for elements of 8, 16, 32 and 64 bits. Each time it defines T (the unsigned
- * element), BITS, N(name) (the name of an instance), and IN and OUT (a sample to its key, and back).
+ * element), BITS, N(name) (the name of an instance), and IN and OUT (a sample to its key, and back). FOUR(name) are the four
+ * instances, for a table by morphrec_width().
  */
+#define FOUR(name)                                    \
+	{                                             \
+		name##8, name##16, name##32, name##64 \
+	}
+
 #define T	uint8_t
 #define BITS	8
 #define IN	key8_in

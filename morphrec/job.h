@@ -5,9 +5,11 @@
 #include <stddef.h>
 
 #include "common/base/opt.h"
+#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/stream/img.h"
 #include "common/stream/raw.h"
+#include "common/stream/share.h"
 #include "gpu/use.h"
 #include "morphrec/morphrec.h"
 
@@ -38,7 +40,7 @@ struct args {
 	const char *hysteresis;
 	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
 	int conn;
-	bool erode, strict;
+	bool erode;
 	int nan; /* of enum args_nan */
 	int method;
 	size_t node, heaps; /* of the method heap; 0: not given */
@@ -52,38 +54,15 @@ struct args {
 /* Returns the options, checked. Dies on wrong usage, and when -g finds no GPU. */
 struct args morphrec_args(int argc, char **argv);
 
-/* Items whose payload is kept in a temporary file, for --max-mem. All functions die on failure. */
-
-enum { ITEM_PIECE = 1 << 22 }; /* bytes that are copied between a stream and a file at a time */
-
-/* Makes room for the payload of x in a temporary file. */
-void item_room(const struct raw_in *in, struct img *x);
-
-/* Reads the payload of x into a temporary file. */
-void item_spool(struct raw_in *in, struct img *x);
-
-/* Writes x as raw_put() does, a piece at a time. */
-void item_unspool(struct raw_out *out, const struct img *x);
-
-/* Adapts the operator of the command line to an item: to its type, maxval and spacings. */
+/* --- items: all functions die on failure ---------------------------------------------------------------------------- */
 
 /*
- * Returns the operator of a for item x. Dies when one of its numbers is out of range for x. The operator points to *shape,
- * which the caller frees. picture is the image of --shape=FILE.
+ * An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. It is split into arrays that are reconstructed
+ * one by one: the planes of a colour picture, the volumes of four axes.
  */
-struct morphrec_operator
-item_operator(const struct raw_in *in, const struct img *x, const struct args *a,
-	      const struct img *picture, struct shape *shape);
-
-/* An item is split into arrays that are reconstructed one by one: the planes of a colour picture, the volumes of four axes. */
-
-/* An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. */
 struct parts {
 	size_t c, w, h, d, n;
 };
-
-/* Fills *p with how x is split; false when x has too many axes. Axis 0 holds planes when its kind is not a domain. */
-bool parts_of(const struct img *x, struct parts *p);
 
 /* The number of such arrays. */
 static inline size_t
@@ -92,37 +71,63 @@ parts_count(const struct parts *p)
 	return p->c * p->n;
 }
 
-/* Copies array i of the item's samples, of `size` bytes each, to [d][h][w]; and back into the item. */
-void parts_take(const struct parts *p, size_t i, size_t size, void *part, const void *all);
-void parts_put(const struct parts *p, size_t i, size_t size, const void *part, void *all);
+/* For --max-mem: arrays of the same shape that are mapped from temporary files; I is NULL when the mask is not. */
+struct spool_pages {
+	char *J;
+	const char *I;
+};
 
-/* The reconstruction of one array of an item, with its messages. All functions die on failure. */
+/* An item under way. The caller sets the members before `parts`. */
+struct item {
+	struct raw_in *in;
+	const struct args *a;
+	const struct img *mask, *picture; /* NULL: none; the image of --shape=FILE */
+	struct parts parts;
+	struct morphrec_problem what; /* of each array */
+	struct spool_pages pages;
+	struct progress bar;
+	struct morphrec_plan p;
+};
+
+/* Makes the problem of x, whose header was read, and loads its samples. */
+void item_load(struct item *i, struct img *x);
+
+/* Plans, and with -v writes the item and its plan to standard error. */
+void item_plan(const struct raw_in *in, const struct args *a, struct morphrec_plan *p,
+	       const struct morphrec_problem *what);
+
+/* Reconstructs x, which becomes the result. */
+void item_run(struct item *i, struct img *x);
+
+/* Adds the figures of a plan to *sum. */
+void item_add_figures(struct morphrec_figures *sum, const struct morphrec_figures *f);
+
+/* With --max-mem, writes x as raw_put() does, a piece at a time. */
+void item_unspool(struct raw_out *out, const struct img *x);
+
+/* --- what these and the shares of one picture have in common ---------------------------------------------------------- */
 
 /* Makes the problem of each array in *p of item x. Dies when the item cannot be reconstructed. */
 struct morphrec_problem
 item_problem(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p);
 
-/* Writes the item and its plan to standard error, for -v. */
-void item_explain(const struct raw_in *in, const struct morphrec_plan *p);
+/*
+ * Returns the operator of a for item x: adapted to its type, maxval and spacings. Dies when one of its numbers is out of range
+ * for x. The operator points to *shape, which the caller frees. picture is the image of --shape=FILE.
+ */
+struct morphrec_operator
+item_operator(const struct raw_in *in, const struct img *x, const struct args *a,
+	      const struct img *picture, struct shape *shape);
 
 /* Serves as `step` of struct morphrec_problem; its `step_with` is a struct progress. */
 void item_step(void *bar, double share);
 
 /*
- * Clips and reconstructs J under I. Dies on NaN and on markers beyond the mask, which the CPU counts during the run. J begins
- * at byte `at` of an array of the shape of whole; messages give places in that.
+ * Clips and reconstructs J under I. Dies on NaN, which the CPU counts during the run. J begins at byte `at` of an array of the
+ * shape of whole; messages give places in that.
  */
 void item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a,
 		      void *J, void *I, const struct morphrec_problem *whole, size_t at);
-
-/* Dies on NaN among samples f, which are not clipped otherwise. f serves as marker and mask, so it does not change. */
-void
-item_refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f);
-
-/* Adds the figures of a plan to *sum. */
-void item_add_figures(struct morphrec_figures *sum, const struct morphrec_figures *f);
-
-/* The mask of --mask, for markers of any type. All functions die on failure. */
 
 /* The mask, and its copies in float and double, made for the first marker of that type. All may be zeroed. */
 struct masks {
@@ -130,36 +135,39 @@ struct masks {
 	struct img shape; /* the image of --shape=FILE */
 };
 
-/* Returns the mask for marker x, in x's type. m owns it. */
-struct img *
-masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a);
-
 /*
- * The same for layers [at, at + n) of the mask, which are rows of a picture or slices of a volume, of `layers` in all. It
- * drops the rest of the mask.
+ * Returns, for marker x and in its type, layers [at, at + n) of the mask, which are rows of a picture or slices of a volume, of
+ * `layers` in all. It drops the rest of the mask. m owns it.
  */
 struct img *masks_layers(const struct raw_in *in, const struct img *x, struct masks *m,
 			 const struct args *a, size_t layers, size_t at, size_t n);
 
-/* For --max-mem: arrays that are mapped from temporary files, and returned to the system when they are not needed for a while. */
+/* --- shares of a run: --part=I/N -------------------------------------------------------------------------------------- */
 
-/* Arrays of the same shape that are mapped from files; I is NULL when the mask is not. */
-struct spool_pages {
-	char *J;
-	const char *I;
+/* What slices_open() is to count as one slice: an item, or a picture or volume of it. */
+struct slicing {
+	int conn;
+	bool items;
 };
 
-/*
- * Returns the memory of the whole pages in bytes [at, at + n) of both arrays to the system; the files keep their content. It
- * serves as `done` of struct morphrec_problem.
- */
-void spool_done(void *pages, size_t at, size_t n);
+/* The fingerprint of the run. */
+uint64_t share_hash(const struct args *a);
 
-/* A run of one share: --seam=DIR --part=I/N. See seam.c. */
+/* The axis of x along which its pictures, or its volumes, are processed one by one, -1: there is none; and their number. */
+int share_axis(const struct slicing *by, const struct img *x);
+size_t share_count(const void *slicing, const struct img *x);
+
+/* Opens the share. With a mask, several items are shared out whole, since each is under the whole mask. */
+void share_open(struct slices *s, struct slicing *by, const struct args *a, struct raw_in *in);
+
+/* Returns what of the mask belongs to the slices of x that are in the share. NULL: there is no mask. */
+const struct img *masks_of(const struct raw_in *in, const struct img *x, struct masks *m,
+			   const struct args *a, const struct slices *s, int axis);
 
 /*
- * Reads the one item of the input, runs the share, and writes its picture when there is -o. Then prints a line on standard
- * output: `rose` and the shares that must run again, or `still`. Dies on failure. Adds to *f.
+ * Runs a share of one picture, --seam=DIR --part=I/N: see seam.c. Reads the one item of the input, runs the share, and writes
+ * its picture when there is -o. Then prints a line on standard output: `rose` and the shares that must run again, or `still`.
+ * Adds to *f.
  */
 void seam_run(struct raw_in *in, struct masks *m, const struct args *a, struct stats *st,
 	      struct morphrec_figures *f);

@@ -17,8 +17,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/stream/img.h"
-
 /* How samples map to keys: key = v ^ flip for integers; a float is mapped as above before the xor. */
 struct key_map {
 	uint64_t flip;
@@ -99,62 +97,6 @@ key_put(size_t size, void *a, size_t i, uint64_t k, struct key_map map)
 		break;
 	default:
 		((uint64_t *)a)[i] = key64_out(k, map);
-	}
-}
-
-/* Reads and writes single samples of any type as doubles, which hold all of them exactly. */
-
-static inline double
-value_get(enum img_type type, const void *a, size_t i)
-{
-	switch (type) {
-	case IMG_I8:
-		return ((const int8_t *)a)[i];
-	case IMG_U8:
-		return ((const uint8_t *)a)[i];
-	case IMG_I16:
-		return ((const int16_t *)a)[i];
-	case IMG_U16:
-		return ((const uint16_t *)a)[i];
-	case IMG_I32:
-		return ((const int32_t *)a)[i];
-	case IMG_U32:
-		return ((const uint32_t *)a)[i];
-	case IMG_F32:
-		return (double)((const float *)a)[i];
-	default:
-		return ((const double *)a)[i];
-	}
-}
-
-/* v must be a value of that type. */
-static inline void
-value_set(enum img_type type, void *a, size_t i, double v)
-{
-	switch (type) {
-	case IMG_I8:
-		((int8_t *)a)[i] = (int8_t)v;
-		break;
-	case IMG_U8:
-		((uint8_t *)a)[i] = (uint8_t)v;
-		break;
-	case IMG_I16:
-		((int16_t *)a)[i] = (int16_t)v;
-		break;
-	case IMG_U16:
-		((uint16_t *)a)[i] = (uint16_t)v;
-		break;
-	case IMG_I32:
-		((int32_t *)a)[i] = (int32_t)v;
-		break;
-	case IMG_U32:
-		((uint32_t *)a)[i] = (uint32_t)v;
-		break;
-	case IMG_F32:
-		((float *)a)[i] = (float)v;
-		break;
-	default:
-		((double *)a)[i] = v;
 	}
 }
 

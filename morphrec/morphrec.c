@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "morphrec/morphrec.h"
-#include "morphrec/study/serial.h"
 #include "morphrec/tile/engine.h"
 
 static const char *
@@ -36,8 +35,8 @@ morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 	if (what->method == MORPHREC_TILE)
 		p->engine = engine_new(what);
 	else
-		p->serial = serial_new(what);
-	if (!p->engine && !p->serial) {
+		p->heaps = heaps_new(what);
+	if (!p->engine && !p->heaps) {
 		memset(p, 0, sizeof *p);
 		return "no memory for the reconstruction";
 	}
@@ -62,8 +61,8 @@ morphrec_clip(struct morphrec_plan *p, void *J, const void *I)
 int
 morphrec_run(struct morphrec_plan *p, void *J, const void *I)
 {
-	if (p->serial)
-		return serial_run(p->serial, &p->what, &p->figures, J, I);
+	if (p->heaps)
+		return heaps_run(p->heaps, &p->what, &p->figures, J, I);
 	engine_run(p->engine, &p->clip, &p->figures, J, I);
 	return 0;
 }
@@ -89,6 +88,6 @@ void
 morphrec_free(struct morphrec_plan *p)
 {
 	engine_free(p->engine);
-	serial_free(p->serial);
+	heaps_free(p->heaps);
 	memset(p, 0, sizeof *p);
 }

@@ -27,14 +27,14 @@ struct morphrec_plan {
 	struct morphrec_problem what;
 	struct morphrec_clip clip;
 	struct morphrec_figures figures;
-	struct engine *engine; /* owned; for the method tile */
-	struct serial *serial; /* owned; for the heaps */
+	struct engine *engine;	    /* owned; for the method tile */
+	struct heap_cluster *heaps; /* owned; for the method heap */
 };
 
 /*
  * Makes *p for that problem. Returns NULL, or a sentence that says why it failed; *p is then zeroed. The method tile
- * allocates all that a run needs: .4 % of the mask with AVX-512, .7 % with AVX2, 1.5 % on other CPUs. The other methods
- * allocate 16 bytes for each pixel of a picture or volume, for copies of marker and mask.
+ * allocates all that a run needs: .4 % of the mask with AVX-512, .7 % with AVX2, 1.5 % on other CPUs. The method heap
+ * allocates 16 bytes for each pixel of a picture or volume, for copies of marker and mask.
  */
 const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 
@@ -49,7 +49,7 @@ void morphrec_clip(struct morphrec_plan *p, void *J, const void *I);
 
 /*
  * J, as morphrec_clip() left it, becomes the reconstruction under I. J and I must not overlap. Returns 0, or -ENOMEM from
- * the methods queue and heap, whose queues grow with the data.
+ * the method heap, whose heaps grow with the data.
  */
 int morphrec_run(struct morphrec_plan *p, void *J, const void *I);
 
@@ -68,6 +68,12 @@ morphrec_resume(struct morphrec_plan *p, void *J, const void *I, const size_t *r
 
 /* Frees what the plan owns. It accepts a zeroed plan. */
 void morphrec_free(struct morphrec_plan *p);
+
+/* The method heap: heap.c. heaps_new() returns NULL when there is no memory; heaps_run() does what morphrec_run() says. */
+struct heap_cluster *heaps_new(const struct morphrec_problem *what);
+int heaps_run(struct heap_cluster *s, const struct morphrec_problem *what,
+	      struct morphrec_figures *figures, void *J, const void *I);
+void heaps_free(struct heap_cluster *s);
 
 /*
  * The definition, iterated: every method is checked against it. J is the marker, not clipped, and becomes the

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/neighbours.h"
 #include "common/stream/img.h"
 #include "morphrec/keys.h"
 
@@ -37,7 +38,7 @@ struct morphrec_problem {
 struct morphrec_figures {
 	size_t tiles, visits, floods; /* tile */
 	/*
-	 * The other methods: pixels that rose; how often pixels rose; how often a pixel was taken out of a heap after it
+	 * heap: pixels that rose; how often pixels rose; how often a pixel was taken out of a heap after it
 	 * had risen again. rises - risen: how often a pixel rose again, and its value was propagated again.
 	 */
 	size_t risen, rises, stale;
@@ -48,6 +49,13 @@ static inline bool
 morphrec_is_volume(int conn)
 {
 	return conn != 4 && conn != 8;
+}
+
+/* Functions for elements of 8, 16, 32 and 64 bits (four_body.h) stand in a table, with that index. */
+static inline int
+morphrec_width(enum img_type type)
+{
+	return __builtin_ctzll(img_type_size(type));
 }
 
 /* Returns the threads of a stage that passes over all samples so many times, >= 1. */

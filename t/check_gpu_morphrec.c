@@ -5,7 +5,7 @@
 
 #include "common/base/mem.h"
 #include "gpu/morphrec/morphrec.h"
-#include "morphrec/keys.h"
+#include "morphrec/value.h"
 #include "t/check.h"
 #include "t/check_gpu.h"
 

@@ -6,7 +6,7 @@
 #include "common/base/mem.h"
 #include "morphrec/tile/engine.h"
 #include "morphrec/morphrec.h"
-#include "morphrec/keys.h"
+#include "morphrec/value.h"
 #include "t/check_morphrec.h"
 
 static const enum img_type types[] = {IMG_U8,  IMG_U16, IMG_F32, IMG_I8,
@@ -44,7 +44,7 @@ awkward(struct check_rng *r)
 }
 
 static void
-method_agrees(enum morphrec_method method, const struct tile_kernel *kernels, int cases,
+method_agrees(enum morphrec_method method, const struct tile_kernel *const *kernels, int cases,
 	      const char *name)
 {
 	struct check_rng r = {2 + (uint64_t)method};
@@ -115,15 +115,13 @@ heaps_agree(void)
 static void
 kernels_agree(void)
 {
-	static const struct tile_kernel *const kernels[] = {tile_generic, tile_avx2, tile_avx512};
-
 	for (int level = 0; level <= CPU_AVX512; level++) {
 		char text[80];
 		snprintf(text, sizeof text, "%s: tiles", cpu_name((enum cpu_level)level));
 		if (level > (int)weir_cpu)
 			check_skip(text, "not on this CPU");
 		else
-			method_agrees(MORPHREC_TILE, kernels[level], 320, text);
+			method_agrees(MORPHREC_TILE, tile_kernels[level], 320, text);
 	}
 }
 
@@ -136,7 +134,7 @@ picture(void *a, const char *rows, size_t n)
 }
 
 /*
- * A pixel raised while the sweep goes up may still owe one below it, diagonally: the path down, up and down again takes
+ * A pixel raised while the sweep goes up may still raise one below it, diagonally: the path down, up and down again takes
  * more than one sweep of a tile, none of which may be the last.
  */
 static void
@@ -165,7 +163,7 @@ diagonals_settle(void)
 /*
  * A path in a void that passes where four tiles meet, between two that touch by their corners only, after it came through
  * a third; in all eight orientations, so that in some it goes against the order of the visits. It begins as a block, so
- * that the third is owed too much for a flood, and visited.
+ * that the third is raised in too many places for a flood, and visited.
  */
 static void
 corners_connect(void)

@@ -7,6 +7,7 @@
 #include "common/stream/img.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/tile/engine.h"
+#include "morphrec/value.h"
 #include "t/check.h"
 
 /* A problem with its arrays: marker J, mask I, and room for what is computed. */
@@ -14,7 +15,7 @@ struct job {
 	struct morphrec_problem what;
 	size_t n, bytes;
 	void *J, *I, *got, *want;
-	const struct tile_kernel *kernels; /* NULL: the best of this CPU */
+	const struct tile_kernel *const *kernels; /* NULL: the best of this CPU */
 };
 
 struct job job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "common/base/mem.h"
-#include "morphrec/keys.h"
+#include "morphrec/value.h"
 #include "t/check_morphrec.h"
 
 struct oracle {

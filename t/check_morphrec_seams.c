@@ -13,7 +13,7 @@ enum { SIDE = 52, HIGH = 130, BLOCK = 9, WAY = 5 };
 
 /* A cube, or an image, that holds two tiles along each of its axes; own: their sizes. */
 static struct job
-cube(int conn, const struct tile_kernel *kernels, size_t own[3])
+cube(int conn, const struct tile_kernel *const *kernels, size_t own[3])
 {
 	const bool volume = morphrec_is_volume(conn);
 	struct job a = job_new(IMG_F64, SIDE, volume ? SIDE : HIGH, volume ? SIDE : 1, conn, false);
@@ -74,7 +74,7 @@ open_way(struct job *a, const size_t own[3], const int to[3], unsigned blocks)
 }
 
 static void
-ways_cross(int conn, const struct tile_kernel *kernels, struct check_many *m)
+ways_cross(int conn, const struct tile_kernel *const *kernels, struct check_many *m)
 {
 	const int axes = conn == 4 || conn == 6 ? 1 : conn == 18 ? 2 : 3;
 	size_t own[3];
@@ -95,7 +95,7 @@ ways_cross(int conn, const struct tile_kernel *kernels, struct check_many *m)
 
 /* Volumes of several tiles along each axis, against the union-find. */
 static void
-volumes(const struct tile_kernel *kernels, struct check_many *m)
+volumes(const struct tile_kernel *const *kernels, struct check_many *m)
 {
 	static const enum img_type types[] = {IMG_U8, IMG_U16, IMG_F32, IMG_F64};
 	static const int conns[] = {6, 18, 26};
@@ -119,7 +119,7 @@ volumes(const struct tile_kernel *kernels, struct check_many *m)
 
 /* Raises some pixels of the result under the mask, and resumes. It must end as a run on that marker does. */
 static void
-resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *kernels,
+resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const *kernels,
 	    struct check_many *m)
 {
 	const struct key_map map = morphrec_keys(&a->what);
@@ -147,7 +147,7 @@ resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *kernel
 }
 
 static void
-resumes(const struct tile_kernel *kernels, struct check_many *m)
+resumes(const struct tile_kernel *const *kernels, struct check_many *m)
 {
 	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
 	static const int conns[] = {4, 8, 6, 18, 26};
@@ -192,7 +192,7 @@ watched_visit(struct tile_job *job, const uint64_t *rose)
 	pthread_mutex_unlock(&watch.lock);
 	for (int i = 0; i < 9; i++)
 		sched_yield();
-	tile_generic[0].visit(job, rose);
+	tile_kernels[CPU_GENERIC][0]->visit(job, rose);
 	pthread_mutex_lock(&watch.lock);
 	watch.at[me] = NULL;
 	pthread_mutex_unlock(&watch.lock);
@@ -202,7 +202,8 @@ watched_visit(struct tile_job *job, const uint64_t *rose)
 static void
 units_keep_apart(void)
 {
-	const struct tile_kernel watched[4] = {{tile_generic[0].width, watched_visit}};
+	const struct tile_kernel bytes = {tile_kernels[CPU_GENERIC][0]->width, watched_visit};
+	const struct tile_kernel *const watched[4] = {&bytes};
 	struct check_rng r = {41};
 	struct check_many m = {0};
 
@@ -224,7 +225,6 @@ units_keep_apart(void)
 void
 check_morphrec_seams(void)
 {
-	static const struct tile_kernel *const kernels[] = {tile_generic, tile_avx2, tile_avx512};
 	static const int conns[] = {4, 8, 6, 18, 26};
 
 	for (int level = 0; level <= CPU_AVX512; level++) {
@@ -243,11 +243,11 @@ check_morphrec_seams(void)
 			continue;
 		}
 		for (int i = 0; i < 5; i++)
-			ways_cross(conns[i], kernels[level], &ways);
-		volumes(kernels[level], &many);
+			ways_cross(conns[i], tile_kernels[level], &ways);
+		volumes(tile_kernels[level], &many);
 		check_end(&ways, text[0]);
 		check_end(&many, text[1]);
-		resumes(kernels[level], &risen);
+		resumes(tile_kernels[level], &risen);
 		check_end(&risen, text[2]);
 	}
 	units_keep_apart();

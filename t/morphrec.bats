@@ -59,13 +59,6 @@ big() {
 	[ "$(samples out.nrrd)" = "0 5 6 3 3" ]
 }
 
-@test "erosion is the dual" {
-	pgm 5 1 9 9 4 2 6 1 >mask.pgm
-	pgm 5 1 9 9 9 3 9 9 >marker.pgm
-	morphrec -e -m mask.pgm marker.pgm >out.pgm
-	[ "$(row out.pgm)" = "9 4 3 6 6" ]
-}
-
 @test "big-endian 16-bit PGM is read and written" {
 	pgm 5 1 1000 0 500 700 300 800 >mask.pgm
 	pgm 5 1 1000 0 0 600 0 0 >marker.pgm
@@ -105,38 +98,101 @@ big() {
 	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles of 5x1x1 in 1 units" stderr
 }
 
-@test "--strict says how many markers are beyond the mask and where the first is" {
-	pgm 5 1 9 0 9 0 9 0 >marker.pgm
-	fails 1 'marker.pgm: 2 markers are beyond the mask, the first at x 1, y 0, slice 0' \
-		morphrec --strict -m mask.pgm marker.pgm
-	morphrec --strict -m mask.pgm mask.pgm | cmp - mask.pgm
-	fails 2 '--strict: goes with a mask (-m) only' morphrec --strict --hmax=1 mask.pgm
+@test "operators on a row, by hand" {
+	while IFS='|' read -r maxval samples options want; do
+		# shellcheck disable=SC2086 # samples and options are words
+		{ pgm 5 1 $maxval $samples | morphrec $options >out.pgm; }
+		[ "$(row out.pgm)" = "$want" ] || { echo "$options: $(row out.pgm)" && return 1; }
+	done <<-END
+		9|0 5 7 3 8|--hmax=2|0 5 5 3 6
+		9|0 5 7 3 8|--hdome=2|0 0 2 0 2
+		9|0 5 7 3 8|--hmin=2|2 5 7 5 8
+		9|0 5 7 3 8|--hmax=1e9|0 0 0 0 0
+		9|0 5 7 3 8|--hmin=1e9|9 9 9 9 9
+		9|3 3 1 9 2|--regmax|9 9 0 9 0
+		9|3 3 1 9 2|--regmin|0 0 9 0 9
+		255|0 0 0 0 0|--regmax|255 255 255 255 255
+		255|0 0 0 0 0|--regmin|255 255 255 255 255
+		255|4 4 4 4 4|--regmax|255 255 255 255 255
+		255|255 255 255 255 255|--regmin|255 255 255 255 255
+		9|4 4 4 0 9|--open=1|4 4 4 0 0
+		9|5 5 5 9 0|--close=1|5 5 5 9 9
+		9|4 4 4 0 9|--tophat=1|0 0 0 0 9
+		9|1 7 5 2 9|--area=2|1 5 5 2 2
+		9|1 7 5 2 9|--area-close=2|7 7 5 5 9
+		9|1 7 5 2 9|--area=100|1 1 1 1 1
+		9|4 8 3 4 5|--hysteresis=4,7|9 9 0 0 0
+		9|4 8 3 4 5|--hysteresis=2.5,8|9 9 9 9 9
+	END
+	pgm 5 1 9 9 4 2 6 1 >mask.pgm
+	pgm 5 1 9 9 9 3 9 9 | morphrec -e -m mask.pgm >out.pgm
+	[ "$(row out.pgm)" = "9 4 3 6 6" ]
 }
 
-@test "--hmax, --hmin and --hdome" {
-	morphrec --hmax=2 mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 5 5 3 6" ]
-	morphrec --hdome=2 mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 0 2 0 2" ]
-	morphrec --hmin=2 mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "2 5 7 5 8" ]
+@test "operators on floats, by hand: 0 is a value like any other, where no marker arrives is an infinity" {
+	while IFS='|' read -r samples options want; do
+		# shellcheck disable=SC2086
+		{ floats $samples | morphrec --nan=barrier $options >out.nrrd; }
+		[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "$want" ] || { echo "$options: $(samples out.nrrd)" && return 1; }
+	done <<-END
+		0 2 1|--hmax=0.5|0 1.5 1
+		-inf -inf|--regmax|1 1
+		-1 0 -1 0 -0 1|--regmax|0 1 0 0 0 1
+		1 -0 1 0 0 -1|--regmin|0 1 0 0 0 1
+		0 nan 2 1|--area=2|0 nan 1 1
+		nan 2 nan|--open=1|nan -inf nan
+		nan 2 nan|--close=1|nan inf nan
+		nan 2 nan|--tophat=1|nan 2 nan
+	END
+	item double '3 1' -- -1 0 -1 | morphrec --regmax | tail -c 24 | od -An -tf8 | xargs >got
+	same got "0 1 0"
 }
 
-@test "an h beyond the range saturates" {
-	morphrec --hmax=1e9 mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 0 0 0 0" ]
-	morphrec --hmin=1e9 mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "9 9 9 9 9" ]
-}
-
-@test "an h of 0 or less is wrong usage, a fractional one wrong for integers" {
-	fails 2 '--hmax' morphrec --hmax=0 mask.pgm
-	fails 2 '--hdome' morphrec --hdome=-1 mask.pgm
-	fails 2 '--hmin' morphrec --hmin=nan mask.pgm
-	fails 1 'H is 1.5: the samples are integers' morphrec --hmax=1.5 mask.pgm
-	floats 0 2 1 >f.nrrd
-	morphrec --hmax=0.5 f.nrrd >out.nrrd
-	[ "$(samples out.nrrd)" = "0 1.5 1" ]
+@test "options, markers and masks that cannot be are refused" {
+	pgm 4 1 9 0 0 0 0 >short.pgm
+	pgm 5 1 8 0 0 0 0 0 >other.pgm
+	pgm 5 1 900 0 0 0 0 0 >wide.pgm
+	pgm 5 1 9 0 0 10 0 0 >bad.pgm
+	head -c 12 mask.pgm >cut.pgm
+	(cat mask.pgm && echo more) >more.pgm
+	cat mask.pgm mask.pgm >two.pgm
+	floats 0 0 0 0 0 >float.nrrd
+	floats 0 nan 1 nan 0 >nan.nrrd
+	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: 1\nendian: little\nencoding: raw\n\n12345678' >long.nrrd
+	while IFS='|' read -r status text options; do
+		# shellcheck disable=SC2086
+		fails "$status" "$text" morphrec $options
+	done <<-END
+		2|nothing to do|mask.pgm
+		2|several operations|--hmax=1 --fill-holes mask.pgm
+		2|several operations|--hmax=1 -m mask.pgm marker.pgm
+		2|--erode|-e --hmax=1 mask.pgm
+		2|not one of|-c 5 -m mask.pgm marker.pgm
+		2|--hmax|--hmax=0 mask.pgm
+		2|--hdome|--hdome=-1 mask.pgm
+		2|--hmin|--hmin=nan mask.pgm
+		1|H is 1.5: the samples are integers|--hmax=1.5 mask.pgm
+		2|LO is above HI|--hysteresis=5,4 mask.pgm
+		2|--hysteresis|--hysteresis=5 mask.pgm
+		1|HI is 256|--hysteresis=5,256 mask.pgm
+		2|--max-mem: goes with the method tile|--max-mem=1M --method=heap --hmax=1 mask.pgm
+		2|--max-mem: not with --regmax|--max-mem=1M --regmax mask.pgm
+		2|--max-mem: not with --regmax|--max-mem=1M --open=2 mask.pgm
+		2|--max-mem: not with|--area=2 --max-mem=1M mask.pgm
+		2|no reconstructions|--area=2 --method=heap mask.pgm
+		1|the marker is 1x4x1x1 (planes, width, height, count), the mask mask.pgm 1x5x1x1|-m mask.pgm short.pgm
+		1|the marker has maxval 8, the mask mask.pgm 9|-m mask.pgm other.pgm
+		1|the marker is of type ushort, the mask mask.pgm of type uchar|-m mask.pgm wide.pgm
+		1|the marker is of type uchar, the mask float.nrrd of type float|-m float.nrrd marker.pgm
+		1|bad.pgm|-m bad.pgm marker.pgm
+		1|cut.pgm|-m cut.pgm marker.pgm
+		1|more.pgm|-m more.pgm marker.pgm
+		1|more than one item|-m two.pgm marker.pgm
+		1|64-bit integers|--hmax=1 long.nrrd
+		1|2 samples are NaN, the first at x 1, y 0, slice 0; see --nan|--hmax=1 nan.nrrd
+		1|2 samples are NaN|-m float.nrrd nan.nrrd
+		1|2 samples are NaN|--area=2 nan.nrrd
+	END
 }
 
 @test "--fill-holes fills what the frame does not reach" {
@@ -150,52 +206,6 @@ big() {
 	morphrec --clear-border in.pgm >out.pgm
 	pgm 5 5 9 0 0 0 0 0 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0 >want.pgm
 	cmp want.pgm out.pgm
-}
-
-@test "--regmax and --regmin mark plateaus with no higher, no lower neighbour" {
-	pgm 5 1 9 3 3 1 9 2 >in.pgm
-	morphrec --regmax in.pgm >out.pgm
-	[ "$(row out.pgm)" = "9 9 0 9 0" ]
-	morphrec --regmin in.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 0 9 0 9" ]
-}
-
-@test "a constant image is one regional maximum and minimum, whatever the constant" {
-	for v in 0 4 255; do
-		pgm 5 1 255 $v $v $v $v $v >in.pgm
-		morphrec --regmax in.pgm >out.pgm
-		[ "$(row out.pgm)" = "255 255 255 255 255" ]
-		morphrec --regmin in.pgm >out.pgm
-		[ "$(row out.pgm)" = "255 255 255 255 255" ]
-	done
-	floats -inf -inf >f.nrrd
-	[ "$(morphrec --regmax f.nrrd >out.nrrd && samples out.nrrd)" = "1 1" ]
-}
-
-@test "a float of 0 is a regional maximum or minimum like any other value" {
-	floats -1 0 -1 0 -0 1 >f.nrrd
-	morphrec --regmax f.nrrd >out.nrrd
-	[ "$(samples out.nrrd)" = "0 1 0 0 0 1" ]
-	floats 1 -0 1 0 0 -1 >f.nrrd
-	morphrec --regmin f.nrrd >out.nrrd
-	[ "$(samples out.nrrd)" = "0 1 0 0 0 1" ]
-	item double '3 1' -- -1 0 -1 | morphrec --regmax | tail -c 24 | od -An -tf8 | xargs >got
-	same got "0 1 0"
-}
-
-@test "--open keeps the shape of what holds the square, --close is its dual" {
-	pgm 5 1 9 4 4 4 0 9 >in.pgm
-	morphrec --open=1 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "4 4 4 0 0" ]
-	pgm 5 1 9 5 5 5 9 0 >in.pgm
-	morphrec --close=1 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "5 5 5 9 9" ]
-}
-
-@test "--tophat is what --open takes off" {
-	pgm 5 1 9 4 4 4 0 9 >in.pgm
-	morphrec --tophat=1 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 0 0 0 9" ]
 }
 
 @test "--shape: a plus holds the disk of radius 1, not the square; a diagonal holds its line" {
@@ -259,56 +269,6 @@ big() {
 	fails 1 'above 1000' morphrec --shape=disk --open=1001 f.nrrd
 }
 
-@test "--area cuts down peaks of fewer pixels, --area-close fills such basins" {
-	pgm 5 1 9 1 7 5 2 9 >in.pgm
-	morphrec --area=2 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "1 5 5 2 2" ]
-	morphrec --area-close=2 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "7 7 5 5 9" ]
-	morphrec --area=100 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "1 1 1 1 1" ]
-	floats 0 nan 2 1 >f.nrrd
-	fails 1 '1 samples are NaN' morphrec --area=2 f.nrrd
-	[ "$(morphrec --nan=barrier --area=2 f.nrrd >out.nrrd && samples out.nrrd | sed 's/-nan/nan/')" = "0 nan 1 1" ]
-	fails 2 'no reconstructions' morphrec --area=2 --method=heap in.pgm
-	fails 2 '--max-mem: not with' morphrec --area=2 --max-mem=1M in.pgm
-}
-
-@test "--hysteresis keeps what is connected to a strong pixel" {
-	pgm 5 1 9 4 8 3 4 5 >in.pgm
-	morphrec --hysteresis=4,7 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "9 9 0 0 0" ]
-	morphrec --hysteresis=2.5,8 in.pgm >out.pgm
-	[ "$(row out.pgm)" = "9 9 9 9 9" ]
-}
-
-@test "--hysteresis refuses a LO above HI, and a HI above all samples" {
-	fails 2 'LO is above HI' morphrec --hysteresis=5,4 mask.pgm
-	fails 2 '--hysteresis' morphrec --hysteresis=5 mask.pgm
-	fails 1 'HI is 256' morphrec --hysteresis=5,256 mask.pgm
-}
-
-@test "one operation is asked for, no more and no less" {
-	fails 2 'nothing to do' morphrec mask.pgm
-	fails 2 'several operations' morphrec --hmax=1 --fill-holes mask.pgm
-	fails 2 'several operations' morphrec --hmax=1 -m mask.pgm marker.pgm
-	fails 2 '--erode' morphrec -e --hmax=1 mask.pgm
-	fails 2 '--max-mem: goes with the method tile' morphrec --max-mem=1M --method=heap --hmax=1 mask.pgm
-	fails 2 '--max-mem: not with --regmax' morphrec --max-mem=1M --regmax mask.pgm
-	fails 2 '--max-mem: not with --regmax' morphrec --max-mem=1M --open=2 mask.pgm
-	fails 2 'not one of' morphrec -c 5 -m mask.pgm marker.pgm
-}
-
-@test "marker and mask agree in shape, type and maxval" {
-	pgm 4 1 9 0 0 0 0 >short.pgm
-	fails 1 'the marker is 1x4x1x1 (planes, width, height, count), the mask mask.pgm 1x5x1x1' \
-		morphrec -m mask.pgm short.pgm
-	pgm 5 1 8 0 0 0 0 0 >other.pgm
-	fails 1 'the marker has maxval 8, the mask mask.pgm 9' morphrec -m mask.pgm other.pgm
-	pgm 5 1 900 0 0 0 0 0 >wide.pgm
-	fails 1 'the marker is of type ushort, the mask mask.pgm of type uchar' morphrec -m mask.pgm wide.pgm
-}
-
 @test "a float marker takes a mask of 8 or 16 bits, and stays float" {
 	floats 0 0 2 0 0 >marker.nrrd
 	morphrec -m mask.pgm marker.nrrd >out.nrrd
@@ -331,11 +291,6 @@ big() {
 	[ "$(samples out.nrrd)" = "2147483647 -2147483647 -2147483647" ]
 	floats 0 0 0 >marker.nrrd
 	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd marker.nrrd
-}
-
-@test "an integer marker takes no mask of floats" {
-	floats 0 0 0 0 0 >mask.nrrd
-	fails 1 'the marker is of type uchar, the mask mask.nrrd of type float' morphrec -m mask.nrrd marker.pgm
 }
 
 @test "markers of floats and of integers come in one stream" {
@@ -405,20 +360,6 @@ big() {
 		morphrec --quiet -m moved.nrrd marker.nrrd
 }
 
-@test "samples above maxval, truncated and trailing data are refused" {
-	pgm 5 1 9 0 0 10 0 0 >bad.pgm
-	fails 1 'bad.pgm' morphrec -m bad.pgm marker.pgm
-	head -c 12 mask.pgm >cut.pgm
-	fails 1 'cut.pgm' morphrec -m cut.pgm marker.pgm
-	(cat mask.pgm && echo more) >more.pgm
-	fails 1 'more.pgm' morphrec -m more.pgm marker.pgm
-}
-
-@test "a mask of several items is refused" {
-	cat mask.pgm mask.pgm >two.pgm
-	fails 1 'more than one item' morphrec -m two.pgm marker.pgm
-}
-
 @test "standard input is marker or mask, not both" {
 	fails 2 'stdin can be read only once' morphrec -m - - <mask.pgm
 	morphrec -m - marker.pgm <mask.pgm >out.pgm
@@ -443,13 +384,6 @@ big() {
 	(morphrec -m mask.pgm marker.pgm && cat mask.pgm) | cmp - out.pgm
 }
 
-@test "NaN is refused, its number and place given" {
-	floats 0 nan 1 nan >f.nrrd
-	fails 1 '2 samples are NaN, the first at x 1, y 0, slice 0; see --nan' morphrec --hmax=1 f.nrrd
-	floats 2 2 2 2 >mask.nrrd
-	fails 1 '2 samples are NaN' morphrec -m mask.nrrd f.nrrd
-}
-
 @test "--nan=barrier: a NaN of the mask is a wall, one of the marker marks nothing" {
 	floats 2 1 -nan 1 2 >mask.nrrd
 	floats 2 nan 1 0 nan >marker.nrrd
@@ -460,26 +394,11 @@ big() {
 	[ "$(samples out.nrrd | sed 's/-nan/nan/')" = "-inf -inf nan 0 0" ]
 }
 
-@test "--nan=barrier: where the shape fits nowhere, --open is -inf and --tophat the input" {
-	floats nan 2 nan >f.nrrd
-	morphrec --nan=barrier --open=1 f.nrrd >out.nrrd
-	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan -inf nan" ]
-	morphrec --nan=barrier --close=1 f.nrrd >out.nrrd
-	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan inf nan" ]
-	morphrec --nan=barrier --tophat=1 f.nrrd >out.nrrd
-	[ "$(samples out.nrrd | sed 's/-nan/nan/g')" = "nan 2 nan" ]
-}
-
 @test "-0 is 0" {
 	floats -0 1 >mask.nrrd
 	floats 0 -0 >marker.nrrd
-	morphrec --strict -m mask.nrrd marker.nrrd >out.nrrd
+	morphrec -m mask.nrrd marker.nrrd >out.nrrd
 	[ "$(samples out.nrrd)" = "0 0" ]
-}
-
-@test "64-bit integers are refused" {
-	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: 1\nendian: little\nencoding: raw\n\n12345678' >l.nrrd
-	fails 1 '64-bit integers' morphrec --hmax=1 l.nrrd
 }
 
 @test "two threads have two units each of a volume of few tiles, and write what one writes" {
@@ -560,22 +479,16 @@ big() {
 	morphrec --max-mem=100k -t 2 -m mask.pgm marker.pgm | cmp - want.pgm
 	morphrec --max-mem=1 -t 1 -m mask.pgm <marker.pgm | cmp - want.pgm
 	morphrec --max-mem=1 -t 1 -m - marker.pgm <mask.pgm | cmp - want.pgm
+	gen noise 500 700 --type=float >marker.nrrd
+	morphrec -m mask.pgm marker.nrrd | tail -c 1400000 >want.raw
+	morphrec --max-mem=1 -t 1 -m mask.pgm marker.nrrd | tail -c 1400000 | cmp - want.raw
+	morphrec --max-mem=1 -t 1 -m - marker.nrrd <mask.pgm | tail -c 1400000 | cmp - want.raw
 }
 
 @test "--max-mem holds the memory down" {
 	gen ramp 8192 8192 >mask.pgm # 64 MiB; all in memory it takes twice that
 	morphrec --max-mem=4M --stats=stats -m mask.pgm mask.pgm | cmp - mask.pgm
 	[ "$(grep -o '"peak_bytes": [0-9]*' stats | grep -o '[0-9]*')" -lt 60000000 ]
-}
-
-@test "--max-mem with a float marker under a mask of bytes" {
-	big 500 700 255 >mask.pgm
-	gen noise 500 700 --type=float >marker.nrrd
-	morphrec -m mask.pgm marker.nrrd >want.nrrd
-	morphrec --max-mem=1 -t 1 -m mask.pgm marker.nrrd >out.nrrd
-	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
-	morphrec --max-mem=1 -t 1 -m - marker.nrrd <mask.pgm >out.nrrd
-	cmp <(tail -c 1400000 want.nrrd) <(tail -c 1400000 out.nrrd)
 }
 
 # Rows of 20 MB: more than one goes through memory at a time by itself.
@@ -596,10 +509,6 @@ big() {
 		morphrec "$o" wide.pgm >want.pgm
 		morphrec --max-mem=1 "$o" wide.pgm | cmp - want.pgm
 	done
-}
-
-@test "--max-mem says when there is no room for its file" {
-	TMPDIR=$PWD/none fails 1 'no temporary file' morphrec --max-mem=1M -m mask.pgm marker.pgm
 }
 
 @test "--max-mem names a file that is too large for any room" {
@@ -623,12 +532,6 @@ big() {
 	grep -q '^morphrec: a file shrank while it was mapped' stderr
 }
 
-@test "--stats counts tiles, visits and floods" {
-	big 200 200 255 >f.pgm
-	morphrec --hmax=30 --stats=s.json f.pgm >out.pgm
-	grep -q '"tiles": [1-9][0-9]*, "visits": [1-9][0-9]*, "floods": [0-9]*' s.json
-}
-
 @test "--node and --heaps: the same bytes; they go with the method heap" {
 	gen noise 60 50 >f.pgm
 	morphrec --fill-holes f.pgm >want.pgm
@@ -640,9 +543,11 @@ big() {
 	fails 2 "--node: '0' is not a whole number" morphrec --method=heap --node=0 --fill-holes f.pgm
 }
 
-@test "--stats of the heaps: how many pixels rose, and how often" {
+@test "--stats: visits of tiles; of the heaps how many pixels rose, and how often" {
 	pgm 5 1 9 0 7 5 5 5 >mask.pgm
 	pgm 5 1 9 0 3 0 0 5 >marker.pgm
+	morphrec --stats=s.json -m mask.pgm marker.pgm >out.pgm
+	grep -q '"tiles": 1, "visits": 1, "floods": 0' s.json
 	morphrec --method=heap -t 1 --stats=s.json -m mask.pgm marker.pgm >out.pgm
 	grep -q '"risen": 3, "rises": [3-9], "stale": [0-9]' s.json
 	# Nothing rises where the marker is the mask.
@@ -650,13 +555,12 @@ big() {
 	grep -q '"risen": 0, "rises": 0, "stale": 0' s.json
 }
 
-@test "a picture that several threads look over: clipping, counts and first places are those of one" {
+@test "a picture that several threads look over: clipping and counts are those of one" {
 	big 2000 1100 255 >mask.pgm
 	morphrec --hmax=30 mask.pgm >marker.pgm
 	for t in 1 2 3; do
-		fails 1 'markers are beyond the mask, the first at x' morphrec --strict -t $t -m marker.pgm mask.pgm
-		cp stderr said.$t
-		morphrec -t $t -m marker.pgm mask.pgm >out.$t
+		morphrec -v -t $t -m marker.pgm mask.pgm 2>stderr >out.$t
+		grep 'markers beyond the mask were clipped' stderr >said.$t
 	done
 	cmp said.1 said.2 && cmp said.1 said.3
 	cmp out.1 out.2 && cmp out.1 out.3

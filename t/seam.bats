@@ -60,6 +60,10 @@ volume() {
 		# shellcheck disable=SC2086 # options are words
 		shares 4 $o -c 4 smooth.pgm
 	done
+	pgm 2 4 9 0 0 0 0 0 0 0 0 >constant.pgm
+	pgm 2 4 9 1 0 0 0 0 0 0 0 >one.pgm
+	shares 2 --regmax constant.pgm
+	shares 2 --regmax one.pgm
 	for o in --hmax=.1 --fill-holes --clear-border --regmax --open=2 --hysteresis=.4,.8; do
 		shares 3 $o float.nrrd
 	done
@@ -108,13 +112,6 @@ volume() {
 	[ "$(morphrec --seam=d --part=0/7 --hmax=3 -o none f.pgm)" = still ]
 	grep -aqx 'place:=0/1 0/1 empty' none
 	[ ! -e d ]
-}
-
-@test "a single constant picture in shares is one regional maximum; one pixel more, and it is not" {
-	pgm 2 4 9 0 0 0 0 0 0 0 0 >f.pgm
-	shares 2 --regmax f.pgm
-	pgm 2 4 9 1 0 0 0 0 0 0 0 >f.pgm
-	shares 2 --regmax f.pgm
 }
 
 # Each system call of a share's run, from before it opens DIR on, is its last one.
@@ -178,25 +175,27 @@ volume() {
 }
 
 @test "places in messages are those of the whole" {
-	pgm 2 4 9 1 1 1 1 1 1 1 1 >mask.pgm
-	pgm 2 4 9 0 0 0 0 0 0 0 5 >marker.pgm
-	fails 1 '1 markers are beyond the mask, the first at x 1, y 3, slice 0' \
-		morphrec --strict --seam=d --part=1/2 -m mask.pgm marker.pgm
-	fails 1 '1 markers are beyond the mask' morphrec --strict --seam=d --part=1/2 -m mask.pgm marker.pgm
+	gen --type=float values 2x4 1 1 1 1 1 1 1 nan >f.nrrd
+	fails 1 '1 samples are NaN, the first at x 1, y 3, slice 0' morphrec --seam=d --part=1/2 --hmax=1 f.nrrd
 }
 
 @test "what --seam does not go with" {
 	gen noise 20 16 >f.pgm
-	fails 2 '--seam needs --part' morphrec --seam=d --hmax=9 f.pgm
-	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --area=9 f.pgm
-	fails 2 '--seam: not with' morphrec --seam=d --part=0/2 --max-mem=1M --hmax=9 f.pgm
-	fails 2 'only with the method tile' morphrec --seam=d --part=0/2 --method=heap --hmax=9 f.pgm
-	fails 2 'standard output takes a line' morphrec --seam=d --part=0/2 -o - --hmax=9 f.pgm
-	fails 2 '--part' morphrec --seam=d --part=2/2 --hmax=9 f.pgm
 	cat f.pgm f.pgm >two.pgm
-	fails 1 'more than one item' morphrec --seam=d --part=0/2 --hmax=9 two.pgm
 	gen noise 20 16 | tail -c 320 | volume uchar '20 4 4' >v.nrrd
-	fails 1 'takes a grey picture, or with -c' morphrec --seam=d --part=0/2 --hmax=9 v.nrrd
+	while IFS='|' read -r status text options; do
+		# shellcheck disable=SC2086 # options are words
+		fails "$status" "$text" morphrec --seam=d $options
+	done <<-END
+		2|--seam needs --part|--hmax=9 f.pgm
+		2|--seam: not with|--part=0/2 --area=9 f.pgm
+		2|--seam: not with|--part=0/2 --max-mem=1M --hmax=9 f.pgm
+		2|only with the method tile|--part=0/2 --method=heap --hmax=9 f.pgm
+		2|standard output takes a line|--part=0/2 -o - --hmax=9 f.pgm
+		2|--part|--part=2/2 --hmax=9 f.pgm
+		1|more than one item|--part=0/2 --hmax=9 two.pgm
+		1|takes a grey picture, or with -c|--part=0/2 --hmax=9 v.nrrd
+	END
 	fails 1 '--part needs a regular file' morphrec --seam=d --part=0/2 --hmax=9 - < <(cat f.pgm)
 	fails 1 'd/none: No such file' morphrec --seam=d/none --part=0/2 --hmax=9 f.pgm
 }

@@ -1,4 +1,4 @@
-/* Items: their planes, memory in files, masks, operators and the run. */
+/* Items: their planes, memory in files, masks, shares, operators and the run. All functions die on failure. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/progress.h"
+#include "common/stream/axes.h"
 #include "common/stream/file.h"
 #include "common/stream/place.h"
 #include "gpu/morphrec/morphrec.h"
@@ -15,9 +16,8 @@
 
 /* ---- planes ---- */
 
-/* An item is split into arrays that are reconstructed one by one: the planes of a colour picture, the volumes of four axes. */
-
-bool
+/* Fills *p with how x is split; false when x has too many axes. Axis 0 holds planes when its kind is not a domain. */
+static bool
 parts_of(const struct img *x, struct parts *p)
 {
 	const int first = img_row_axis(x);
@@ -31,31 +31,24 @@ parts_of(const struct img *x, struct parts *p)
 	return true;
 }
 
-void
-parts_take(const struct parts *p, size_t i, size_t size, void *part, const void *all)
+/* Copies array i of the item's samples, of `size` bytes each, to [d][h][w]; or, if `back`, from there into the item. */
+static void
+parts_move(const struct parts *p, size_t i, size_t size, void *part, void *all, bool back)
 {
 	const size_t n = p->w * p->h * p->d;
-	const char *from = (const char *)all + (i / p->c * n * p->c + i % p->c) * size;
+	char *one = part, *at = (char *)all + (i / p->c * n * p->c + i % p->c) * size;
 
-	for (size_t k = 0; k < n; k++)
-		memcpy((char *)part + k * size, from + k * p->c * size, size);
-}
-
-void
-parts_put(const struct parts *p, size_t i, size_t size, const void *part, void *all)
-{
-	const size_t n = p->w * p->h * p->d;
-	char *to = (char *)all + (i / p->c * n * p->c + i % p->c) * size;
-
-	for (size_t k = 0; k < n; k++)
-		memcpy(to + k * p->c * size, (const char *)part + k * size, size);
+	for (size_t k = 0; k < n; k++, one += size, at += p->c * size)
+		memcpy(back ? at : one, back ? one : at, size);
 }
 
 /* ---- the spool ---- */
 
-/* For --max-mem: arrays that are mapped from temporary files, and returned to the system when they are not needed for a while. */
-
-void
+/*
+ * For --max-mem: returns the memory of the whole pages in bytes [at, at + n) of both arrays to the system; the files keep their
+ * content. It serves as `done` of struct morphrec_problem.
+ */
+static void
 spool_done(void *pages, size_t at, size_t n)
 {
 	const struct spool_pages *p = pages;
@@ -65,11 +58,10 @@ spool_done(void *pages, size_t at, size_t n)
 		weir_forget((const char *)p->I + at, n);
 }
 
-/* ---- samples ---- */
+enum { ITEM_PIECE = 1 << 22 }; /* bytes that are copied between a stream and a file at a time */
 
-/* Items whose payload is kept in a temporary file, for --max-mem. All functions die on failure. */
-
-void
+/* Makes room for the payload of x in a temporary file. */
+static void
 item_room(const struct raw_in *in, struct img *x)
 {
 	if (!img_bytes(x, &x->mapped) || !(x->map = x->data = scratch_map(x->mapped)))
@@ -77,7 +69,8 @@ item_room(const struct raw_in *in, struct img *x)
 			scratch_directory(), strerror(errno));
 }
 
-void
+/* Reads the payload of x into a temporary file. */
+static void
 item_spool(struct raw_in *in, struct img *x)
 {
 	const size_t size = img_type_size(x->type);
@@ -107,8 +100,6 @@ item_unspool(struct raw_out *out, const struct img *x)
 }
 
 /* ---- masks ---- */
-
-/* The mask of --mask, for markers of any type. All functions die on failure. */
 
 /* Dies unless the mask has the marker's shape and maxval, and its type or a type that converts to it. */
 static void
@@ -179,7 +170,8 @@ in_type(const struct raw_in *in, const struct img *x, struct masks *m, const str
 	return w;
 }
 
-struct img *
+/* Returns the mask for marker x, in x's type. m owns it. */
+static struct img *
 masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
 {
 	match(in, x, &m->given, a->mask);
@@ -206,9 +198,64 @@ masks_layers(const struct raw_in *in, const struct img *x, struct masks *m, cons
 	return in_type(in, x, m, a);
 }
 
-/* ---- operations ---- */
+/* ---- shares ---- */
 
-/* Adapts the operator of the command line to an item: to its type, maxval and spacings. */
+int
+share_axis(const struct slicing *by, const struct img *x)
+{
+	const int spatial = x->dim - img_row_axis(x);
+
+	return !by->items && spatial > (morphrec_is_volume(by->conn) ? 3 : 2) ? x->dim - 1 : -1;
+}
+
+size_t
+share_count(const void *slicing, const struct img *x)
+{
+	const int axis = share_axis(slicing, x);
+
+	return axis < 0 ? 1 : x->axis[axis].n;
+}
+
+uint64_t
+share_hash(const struct args *a)
+{
+	uint64_t hash = part_begin(&a->common);
+
+	if (!a->common.part.n)
+		return hash;
+	hash = a->mask ? part_hash_file(hash, a->mask) : hash;
+	hash = a->kind == ARGS_PICTURE ? part_hash_file(hash, a->shape) : hash;
+	return part_hash_files(hash, a->path, a->npath);
+}
+
+void
+share_open(struct slices *s, struct slicing *by, const struct args *a, struct raw_in *in)
+{
+	const uint64_t hash = share_hash(a);
+
+	slices_open(s, &a->common, hash, in, share_count, by);
+	if (!a->mask || s->items < 2)
+		return;
+	by->items = true;
+	slices_free(s);
+	slices_open(s, &a->common, hash, in, share_count, by);
+}
+
+const struct img *
+masks_of(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a,
+	 const struct slices *s, int axis)
+{
+	size_t from, to;
+
+	if (!a->mask)
+		return NULL;
+	if (axis < 0 || !a->common.part.n)
+		return masks_for(in, x, m, a);
+	slices_of(s, in, x->axis[axis].n, &from, &to);
+	return masks_layers(in, x, m, a, x->axis[axis].n, from, to - from);
+}
+
+/* ---- operations ---- */
 
 enum {
 	RADIUS_MOST = 1000
@@ -300,8 +347,6 @@ item_operator(const struct raw_in *in, const struct img *x, const struct args *a
 
 /* ---- running ---- */
 
-/* The reconstruction of one array of an item, with its messages. All functions die on failure. */
-
 /* To start a thread and to share out tiles takes .1 to .3 ms. Below so many bytes, a second thread does not save as much. */
 enum { ALONE = 1 << 20 };
 
@@ -376,28 +421,9 @@ item_problem(const struct raw_in *in, const struct img *x, const struct args *a,
 }
 
 void
-item_explain(const struct raw_in *in, const struct morphrec_plan *p)
-{
-	char text[256];
-
-	morphrec_explain(p, text, sizeof text);
-	warn("%s: %zux%zux%zu %s: %s", raw_name(in), p->what.w, p->what.h, p->what.d,
-	     img_type_name(p->what.type), text);
-}
-
-void
 item_step(void *bar, double share)
 {
 	progress_step(bar, share);
-}
-
-/* Writes the place of sample i of an array of the shape of whole, for messages. */
-static const char *
-place(const struct morphrec_problem *whole, uint64_t i, char text[80])
-{
-	snprintf(text, 80, "x %zu, y %zu, slice %zu", (size_t)i % whole->w,
-		 (size_t)i / whole->w % whole->h, (size_t)i / whole->w / whole->h);
-	return text;
 }
 
 /* Dies when p->clip met NaN, except with --nan=barrier. The array begins at sample `at` of an array of the shape of whole. */
@@ -406,14 +432,16 @@ refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args
        const struct morphrec_problem *whole, size_t at)
 {
 	const struct morphrec_clip *c = &p->clip;
-	char text[80];
+	const size_t i = at + c->first_nan;
 
 	if (c->nan && a->nan == ARGS_ERROR)
-		raw_die(in, "%llu samples are NaN, the first at %s; see --nan",
-			(unsigned long long)c->nan, place(whole, at + c->first_nan, text));
+		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
+			(unsigned long long)c->nan, i % whole->w, i / whole->w % whole->h,
+			i / whole->w / whole->h);
 }
 
-void
+/* Dies on NaN among samples f, which are not clipped otherwise. f serves as marker and mask, so it does not change. */
+static void
 item_refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f)
 {
 	if (!img_is_float(p->what.type) || a->nan)
@@ -427,8 +455,6 @@ item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct 
 		 void *I, const struct morphrec_problem *whole, size_t at)
 {
 	const struct morphrec_clip *c = &p->clip;
-	const size_t first = at / img_type_size(whole->type);
-	char text[80];
 	int err = 0;
 
 	progress_start(p->what.step_with, a->common.quiet);
@@ -437,10 +463,7 @@ item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct 
 	else
 		err = morphrec_clip_and_run(p, J, I);
 	progress_end(p->what.step_with);
-	refuse(in, p, a, whole, first);
-	if (c->above && a->strict)
-		raw_die(in, "%llu markers are beyond the mask, the first at %s",
-			(unsigned long long)c->above, place(whole, first + c->first_above, text));
+	refuse(in, p, a, whole, at / img_type_size(whole->type));
 	if (c->above && a->mask && a->common.verbose)
 		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
 		     (unsigned long long)c->above);
@@ -461,4 +484,171 @@ item_add_figures(struct morphrec_figures *sum, const struct morphrec_figures *f)
 	sum->risen += f->risen;
 	sum->rises += f->rises;
 	sum->stale += f->stale;
+}
+
+/* ---- an item ---- */
+
+void
+item_load(struct item *i, struct img *x)
+{
+	const struct img *mask = i->mask;
+
+	i->what = item_problem(i->in, x, i->a, &i->parts);
+	/*
+	 * The marker is loaded because a private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s
+	 * mapped and 3.2 s loaded.
+	 */
+	(i->a->max_mem			      ? item_spool
+	 : mask || parts_count(&i->parts) > 1 ? raw_load
+					      : raw_map)(i->in, x);
+	if (i->a->max_mem) {
+		i->pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};
+		i->what.done = spool_done;
+		i->what.done_with = &i->pages;
+	}
+	i->what.step = item_step;
+	i->what.step_with = &i->bar;
+}
+
+void
+item_plan(const struct raw_in *in, const struct args *a, struct morphrec_plan *p,
+	  const struct morphrec_problem *what)
+{
+	const char *why = morphrec_plan(p, what);
+	char text[256];
+
+	if (why)
+		raw_die(in, "%s", why);
+	if (!a->common.verbose)
+		return;
+	morphrec_explain(p, text, sizeof text);
+	warn("%s: %zux%zux%zu %s: %s", raw_name(in), what->w, what->h, what->d,
+	     img_type_name(what->type), text);
+}
+
+/*
+ * The same on the GPU as a whole, in place unless x is a file: false where it does not do that, and x is as it was.
+ */
+static bool
+operate_at_once(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
+		const struct args *a, const struct morphrec_operator *o)
+{
+	struct img y;
+
+	img_copy_head(&y, x);
+	if (x->map && img_alloc(&y))
+		raw_die(in, "no memory for the result");
+	const int err = gpu_morphrec_operate(a->gpu, p, o, a->nan != ARGS_ERROR,
+					     x->map ? y.data : x->data, x->data);
+	if (err == -EDOM)
+		item_refuse_nan(in, p, a, x->data);
+	if (err && err != -ENOTSUP)
+		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
+	if (!err && x->map) {
+		img_free(x);
+		*x = y;
+	} else {
+		img_free(&y);
+	}
+	return !err;
+}
+
+/* Applies operator o to x, which becomes the result. */
+static void
+operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a,
+	const struct morphrec_operator *o)
+{
+	struct img marker;
+
+	if (a->gpu && operate_at_once(in, p, x, a, o))
+		return;
+	img_copy_head(&marker, x);
+	int err = img_alloc(&marker);
+	if (!err)
+		err = morphrec_marker(&p->what, o, marker.data, x->data);
+	if (err)
+		raw_die(in, err == -E2BIG ? "areas are counted in up to 4294967295 pixels at a time"
+					  : "no memory for the marker");
+	if (!morphrec_op_is_area(o->op))
+		item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
+	else
+		item_refuse_nan(in, p, a, x->data);
+	morphrec_finish(&p->what, o, marker.data, x->data);
+	img_free(x);
+	*x = marker;
+}
+
+/* The same for x in a temporary file. The marker is in another file, and a few rows of both are in memory at a time. */
+static void
+operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
+		const struct args *a, const struct morphrec_operator *o, struct spool_pages *pages)
+{
+	const size_t rows = p->what.h * p->what.d, row = p->what.w * img_type_size(x->type),
+		     step = row < ITEM_PIECE ? ITEM_PIECE / row : 1;
+	struct img marker;
+
+	img_copy_head(&marker, x);
+	item_room(in, &marker);
+	*pages = (struct spool_pages){marker.data, x->data};
+	for (size_t i = 0; i < rows; i += step) {
+		const size_t n = rows - i < step ? rows - i : step;
+		morphrec_marker_rows(&p->what, o, marker.data, x->data, i, i + n);
+		spool_done(pages, i * row, n * row);
+	}
+	item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
+	for (size_t i = 0; i < rows; i += step) {
+		const size_t n = rows - i < step ? rows - i : step;
+		morphrec_finish_rows(&p->what, o, marker.data, x->data, i, i + n);
+		spool_done(pages, i * row, n * row);
+	}
+	img_free(x);
+	*x = marker;
+}
+
+/* Reconstructs the arrays of x one by one, under those of the mask or by operator o. */
+static void
+each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
+	  const struct args *a, const struct morphrec_operator *o, const struct parts *parts)
+{
+	const size_t sizes[] = {parts->w, parts->h, parts->d}, size = img_type_size(x->type);
+	struct img one, under;
+
+	img_init(&one, x->type, 3, sizes);
+	img_init(&under, x->type, 3, sizes);
+	if (img_alloc(&one) || (mask && img_alloc(&under)))
+		raw_die(in, "no memory for a part of the item");
+	for (size_t i = 0; i < parts_count(parts); i++) {
+		parts_move(parts, i, size, one.data, x->data, false);
+		if (mask) {
+			parts_move(parts, i, size, under.data, mask->data, false);
+			item_reconstruct(in, p, a, one.data, under.data, &p->what, 0);
+		} else {
+			operate(in, p, &one, a, o);
+		}
+		parts_move(parts, i, size, one.data, x->data, true);
+	}
+	img_free(&one);
+	img_free(&under);
+}
+
+void
+item_run(struct item *i, struct img *x)
+{
+	const struct raw_in *in = i->in;
+	const struct args *a = i->a;
+	struct morphrec_plan *p = &i->p;
+	struct shape shape;
+	const struct morphrec_operator o = item_operator(in, x, a, i->picture, &shape);
+
+	if (gpu_enter(a->gpu))
+		raw_die(in, "-g: %s", gpu_why(a->gpu));
+	if (parts_count(&i->parts) > 1)
+		each_part(in, p, x, i->mask, a, &o, &i->parts);
+	else if (i->mask)
+		item_reconstruct(in, p, a, x->data, i->mask->data, &p->what, 0);
+	else if (a->max_mem)
+		operate_spooled(in, p, x, a, &o, &i->pages);
+	else
+		operate(in, p, x, a, &o);
+	shape_free(&shape);
 }

@@ -29,9 +29,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/progress.h"
 #include "common/stream/axes.h"
-#include "common/stream/share.h"
 #include "morphrec/job.h"
 
 #define SEAM_NONE SIZE_MAX /* no share */
@@ -438,16 +436,16 @@ resume(struct run *r)
 
 /* Returns whether the share on that side must run again: its border is lower than the halo, or it has not written one. */
 static bool
-owes(struct run *r, int side)
+must_run(struct run *r, int side)
 {
 	if (r->s.beside[side] == SEAM_NONE)
 		return false;
 	char *layer = weir_xalloc(1, r->s.bytes);
-	const bool owed = !seam_read_beside(&r->s, side, layer) ||
-			  raise(&r->what, layer, seam_layer(&r->s, side ? r->s.end : r->s.at),
-				r->s.bytes / img_type_size(r->what.type), 0, NULL);
+	const bool again = !seam_read_beside(&r->s, side, layer) ||
+			   raise(&r->what, layer, seam_layer(&r->s, side ? r->s.end : r->s.at),
+				 r->s.bytes / img_type_size(r->what.type), 0, NULL);
 	weir_free(layer);
-	return owed;
+	return again;
 }
 
 /* Brings the share to its fixpoint. */
@@ -463,12 +461,12 @@ static void
 print_line(struct run *r)
 {
 	struct raw_out *out = raw_create(NULL, RAW_AS_TEXT);
-	const bool owed[2] = {r->s.first < r->s.end && owes(r, 0),
-			      r->s.first < r->s.end && owes(r, 1)};
+	const bool again[2] = {r->s.first < r->s.end && must_run(r, 0),
+			       r->s.first < r->s.end && must_run(r, 1)};
 
-	raw_printf(out, "%s", owed[0] || owed[1] ? "rose" : "still");
+	raw_printf(out, "%s", again[0] || again[1] ? "rose" : "still");
 	for (int side = 0; side < 2; side++)
-		if (owed[side])
+		if (again[side])
 			raw_printf(out, " %zu", r->s.beside[side]);
 	raw_printf(out, "\n");
 	raw_finish(out);
@@ -529,13 +527,7 @@ lay_out(struct run *r)
 	r->whole = item_problem(r->in, r->x, a, &parts);
 	if (parts_count(&parts) > 1 || r->x->dim != (volume ? 3 : 2))
 		raw_die(r->in, "--seam: takes a grey picture, or with -c 6, 18 or 26 a volume");
-	r->s =
-	    (struct seam){.dir = a->seam, .part = a->common.part, .hash = part_begin(&a->common)};
-	r->s.hash = part_hash_files(r->s.hash, a->path, a->npath);
-	if (a->mask)
-		r->s.hash = part_hash_file(r->s.hash, a->mask);
-	if (a->kind == ARGS_PICTURE)
-		r->s.hash = part_hash_file(r->s.hash, a->shape);
+	r->s = (struct seam){.dir = a->seam, .part = a->common.part, .hash = share_hash(a)};
 	r->s.layers = volume ? r->whole.d : r->whole.h;
 	r->s.bytes = img_type_size(r->x->type) * r->whole.w * (volume ? r->whole.h : 1);
 	seam_lay_out(&r->s);
@@ -565,11 +557,7 @@ run_planned(struct run *r, struct stats *st)
 
 	r->what.step = item_step;
 	r->what.step_with = &bar;
-	const char *why = morphrec_plan(&r->p, &r->what);
-	if (why)
-		raw_die(r->in, "%s", why);
-	if (r->a->common.verbose)
-		item_explain(r->in, &r->p);
+	item_plan(r->in, r->a, &r->p, &r->what);
 	seam_open(&r->s);
 	stats_charge(st, STATS_PLAN);
 	run_share(r);

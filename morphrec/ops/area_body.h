@@ -28,7 +28,7 @@ N(sort)(uint32_t *order, uint32_t *spare, const T *key, size_t n)
 static inline void
 N(join)(struct forest *t, const T *key, uint32_t p, uint32_t q)
 {
-	const uint32_t r = roots_find(t->parent, q);
+	const uint32_t r = find_root(t, q);
 
 	if (r == p)
 		return;

@@ -43,13 +43,14 @@ N(highest)(struct key_map map)
 
 /* Writes rows [first, end) of the h d rows of f, eroded, into J. work has r->levels rows of w + 2 r->x elements. */
 static void
-N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, T *J,
-	      const T *f, size_t first, size_t end, void *work)
+N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const struct reach *r,
+	      void *out, const void *in, size_t first, size_t end, void *work)
 {
+	T *J = out, *min = work;
+	const T *f = in;
 	const struct key_map map = morphrec_keys(a);
 	const size_t w = a->w, wide = w + 2 * r->x, from = first > r->rows ? first - r->rows : 0,
 		     all = a->h * a->d, to = end + r->rows < all ? end + r->rows : all;
-	T *min = work;
 
 	for (size_t i = first * w; i < end * w; i++)
 		J[i] = N(highest)(map);
@@ -84,14 +85,15 @@ N(erode_rows)(const struct morphrec_problem *a, const struct shape *s, const str
  * Takes c columns side by side, of n rows that are `step` elements apart: each pixel becomes the lowest of those within r
  * rows of its column. The method is van Herk's (Pattern Recognition Letters 13(7), 1992): the column is cut into blocks as
  * long as the window, and running minima are taken from both ends of each block; two of these give the minimum of any
- * window. scratch has 2 (n + 2 r) c elements.
+ * window. work has 2 (n + 2 r) c elements.
  */
 WEIR_CLONES(N(erode_columns),
-	    (T * a, size_t n, size_t step, size_t c, size_t r, struct key_map map, T *scratch),
-	    (a, n, step, c, r, map, scratch))
+	    (void *line, size_t n, size_t step, size_t c, size_t r, struct key_map map, void *work),
+	    (line, n, step, c, r, map, work))
 {
+	T *const a = line;
 	const size_t side = 2 * r + 1, m = n + 2 * r;
-	T *restrict before = scratch, *restrict after = before + m * c;
+	T *restrict before = work, *restrict after = before + m * c;
 
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < c; j++) {

@@ -6,12 +6,11 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "common/base/neighbours.h"
 #include "common/base/par.h"
-#include "common/base/roots.h"
 #include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 #include "morphrec/ops/shape.h"
+#include "morphrec/value.h"
 
 /* ---- areas ---- */
 
@@ -35,13 +34,25 @@ struct forest {
 	uint32_t least;
 };
 
+static inline uint32_t
+find_root(struct forest *t, uint32_t p)
+{
+	while (t->parent[p] != p)
+		p = t->parent[p] = t->parent[t->parent[p]];
+	return p;
+}
+
 #define TEMPLATE "morphrec/ops/area_body.h"
 #include "morphrec/four_body.h"
+
+static void (*const open_piece[])(const struct morphrec_problem *a, struct forest *t,
+				  const struct piece *s, void *J, const void *f) = FOUR(open_piece);
 
 static struct piece
 piece_of(const struct morphrec_problem *a)
 {
-	struct piece s = {.w = a->w, .h = a->h, .d = morphrec_is_volume(a->conn) ? a->d : 1};
+	const bool volume = morphrec_is_volume(a->conn);
+	struct piece s = {.w = a->w, .h = a->h, .d = volume ? a->d : 1};
 
 	s.n = s.w * s.h * s.d;
 	s.nears = neighbours_list(a->conn, s.w, s.h, s.near);
@@ -66,14 +77,7 @@ area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *
 	for (size_t i = 0; !err && i < pieces; i++) {
 		void *to = (char *)J + i * s.n * size;
 		const void *from = (const char *)f + i * s.n * size;
-		if (size == 1)
-			open_piece8(a, &t, &s, to, from);
-		else if (size == 2)
-			open_piece16(a, &t, &s, to, from);
-		else if (size == 4)
-			open_piece32(a, &t, &s, to, from);
-		else
-			open_piece64(a, &t, &s, to, from);
+		open_piece[morphrec_width(a->type)](a, &t, &s, to, from);
 	}
 	weir_free(t.order);
 	weir_free(t.parent);
@@ -138,7 +142,7 @@ enum {
 typedef void
 clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
 
-static clip *const clips[] = {clip8, clip16, clip32, clip64};
+static clip *const clips[] = FOUR(clip);
 
 void
 clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
@@ -147,8 +151,8 @@ clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at
 	const size_t size = img_type_size(what->type);
 	struct morphrec_clip c = clip_nothing();
 
-	clips[__builtin_ctzll(size)]((char *)J + at * size, (const char *)I + at * size, n, at,
-				     morphrec_keys(what), &c);
+	clips[morphrec_width(what->type)]((char *)J + at * size, (const char *)I + at * size, n, at,
+					  morphrec_keys(what), &c);
 	clip_join(sum, &c);
 }
 
@@ -158,7 +162,7 @@ clip_part(const struct morphrec_problem *what, void *J, const void *I, size_t at
 {
 	const struct key_map map = morphrec_keys(what);
 	const size_t size = img_type_size(what->type);
-	clip *const one = clips[__builtin_ctzll(size)];
+	clip *const one = clips[morphrec_width(what->type)];
 	struct morphrec_clip c = clip_nothing();
 
 	for (size_t kept = at; at < end;) {
@@ -180,8 +184,6 @@ clip_join(struct morphrec_clip *a, const struct morphrec_clip *b)
 		*a = *b;
 		return;
 	}
-	if (b->above && (!a->above || b->first_above < a->first_above))
-		a->first_above = b->first_above;
 	if (b->nan && (!a->nan || b->first_nan < a->first_nan))
 		a->first_nan = b->first_nan;
 	a->above += b->above;
@@ -219,18 +221,9 @@ enum { PIECE = 1 << 20 }; /* bytes of the array for each thread, at least */
 #define TEMPLATE "morphrec/ops/ops_body.h"
 #include "morphrec/four_body.h"
 
-/* The loops by log2 of the size of an element. */
 typedef void loop(void *J, void *f, size_t n, const struct morphrec_recipe *p);
-static loop *const lower[] = {lower8, lower16, lower32, lower64},
-		   *const threshold[] = {threshold8, threshold16, threshold32, threshold64},
-		   *const subtract[] = {subtract8, subtract16, subtract32, subtract64},
-		   *const below[] = {below8, below16, below32, below64};
-
-static int
-log_size(enum img_type type)
-{
-	return __builtin_ctzll(img_type_size(type));
-}
+static loop *const lower[] = FOUR(lower), *const threshold[] = FOUR(threshold),
+		   *const subtract[] = FOUR(subtract), *const below[] = FOUR(below);
 
 bool
 morphrec_op_erodes(enum morphrec_op op)
@@ -269,19 +262,9 @@ bits_of(enum img_type type, double v)
 static uint64_t
 key_of(const struct morphrec_problem *what, double v)
 {
-	const struct key_map map = morphrec_keys(what);
 	const uint64_t b = bits_of(what->type, v);
 
-	switch (img_type_size(what->type)) {
-	case 1:
-		return key8_in((uint8_t)b, map);
-	case 2:
-		return key16_in((uint16_t)b, map);
-	case 4:
-		return key32_in((uint32_t)b, map);
-	default:
-		return key64_in(b, map);
-	}
+	return key_get(img_type_size(what->type), &b, 0, morphrec_keys(what));
 }
 
 /* Returns the key of the smallest value of the type that is >= v. v must not be above the type's largest value. */
@@ -313,14 +296,15 @@ WEIR_CLONES(shift_f64, (double *restrict J, const double *restrict f, size_t n, 
 }
 
 /* Floats: J becomes f - J. Where no marker arrived, behind walls, J is -inf, and the result is f. */
-static void
-difference(enum img_type type, void *J, const void *f, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const double v = value_get(type, f, i), j = value_get(type, J, i);
-		value_set(type, J, i, v == j ? 0 : j == -INFINITY ? v : v - j);
+#define DIFFERENCE(F, name)                                                                  \
+	static void name(F *J, const F *f, size_t n)                                         \
+	{                                                                                    \
+		for (size_t i = 0; i < n; i++)                                               \
+			J[i] = f[i] == J[i] ? 0 : J[i] == -(F)INFINITY ? f[i] : f[i] - J[i]; \
 	}
-}
+
+DIFFERENCE(float, difference_f32)
+DIFFERENCE(double, difference_f64)
 
 /* Whether row y of slice z lies on the frame as a whole. */
 static bool
@@ -465,7 +449,7 @@ morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_ope
 	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
 	const size_t n = a->w * (end - first), size = img_type_size(a->type),
 		     at = first * a->w * size;
-	const int l = log_size(a->type);
+	const int l = morphrec_width(a->type);
 	void *j = (char *)J + at, *g = (char *)f + at;
 
 	switch (p.marker) {
@@ -539,10 +523,12 @@ morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_ope
 
 	if (p.result != MORPHREC_DIFFERENCE)
 		return;
-	if (img_is_float(a->type))
-		difference(a->type, j, g, n);
+	if (a->type == IMG_F32)
+		difference_f32(j, g, n);
+	else if (a->type == IMG_F64)
+		difference_f64(j, g, n);
 	else
-		subtract[log_size(a->type)](j, g, n, &p);
+		subtract[morphrec_width(a->type)](j, g, n, &p);
 }
 
 static void
@@ -573,7 +559,8 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 		return;
 	}
 	for (size_t i = 0; i < pieces; i++)
-		below[log_size(a->type)]((char *)J + i * n * size, (char *)f + i * n * size, n, &p);
+		below[morphrec_width(a->type)]((char *)J + i * n * size, (char *)f + i * n * size,
+					       n, &p);
 }
 
 size_t

@@ -23,10 +23,9 @@ int area_open(const struct morphrec_problem *a, uint64_t area, void *J, const vo
 /* The pass before a reconstruction: it makes J0 = min(marker, mask) and counts what it clips. */
 
 struct morphrec_clip {
-	uint64_t above;	      /* markers beyond the mask, which were clipped */
-	uint64_t first_above; /* the index of the first of them */
-	uint64_t nan;	      /* pixels where marker or mask is NaN */
-	uint64_t first_nan;   /* the index of the first of them */
+	uint64_t above;	    /* markers beyond the mask, which were clipped */
+	uint64_t nan;	    /* pixels where marker or mask is NaN */
+	uint64_t first_nan; /* the index of the first of them */
 	/* The smallest and the largest key of J0 (keys.h); lo > hi when no sample was seen yet. */
 	uint64_t lo, hi;
 };
@@ -35,7 +34,7 @@ struct morphrec_clip {
 static inline struct morphrec_clip
 clip_nothing(void)
 {
-	const struct morphrec_clip none = {0, 0, 0, 0, UINT64_MAX, 0};
+	const struct morphrec_clip none = {0, 0, 0, UINT64_MAX, 0};
 
 	return none;
 }

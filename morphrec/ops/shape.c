@@ -5,7 +5,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "morphrec/keys.h"
+#include "morphrec/value.h"
 #include "morphrec/ops/shape.h"
 
 /* ---- shapes ---- */
@@ -201,25 +201,9 @@ clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape
 	return 0;
 }
 
-/* Erodes rows [first, end) of all slices by s. */
-static void
-erode_some(const struct morphrec_problem *a, const struct shape *s, const struct reach *r, void *J,
-	   const void *f, size_t first, size_t end, void *work)
-{
-	switch (img_type_size(a->type)) {
-	case 1:
-		erode_rows8(a, s, r, J, f, first, end, work);
-		break;
-	case 2:
-		erode_rows16(a, s, r, J, f, first, end, work);
-		break;
-	case 4:
-		erode_rows32(a, s, r, J, f, first, end, work);
-		break;
-	default:
-		erode_rows64(a, s, r, J, f, first, end, work);
-	}
-}
+static void (*const erode_rows[])(const struct morphrec_problem *a, const struct shape *s,
+				  const struct reach *r, void *J, const void *f, size_t first,
+				  size_t end, void *work) = FOUR(erode_rows);
 
 static int
 erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
@@ -234,12 +218,13 @@ erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, con
 	if (!work)
 		return -ENOMEM;
 	if (parts < 2) {
-		erode_some(a, s, &r, J, f, 0, rows, work);
+		erode_rows[morphrec_width(a->type)](a, s, &r, J, f, 0, rows, work);
 	} else {
 #pragma omp parallel for num_threads((int)parts)
 		for (size_t i = 0; i < parts; i++)
-			erode_some(a, s, &r, J, f, rows * i / parts, rows * (i + 1) / parts,
-				   work + i * room);
+			erode_rows[morphrec_width(a->type)](a, s, &r, J, f, rows * i / parts,
+							    rows * (i + 1) / parts,
+							    work + i * room);
 	}
 	weir_free(work);
 	return 0;
@@ -275,6 +260,9 @@ struct lines {
 	struct key_map map;
 };
 
+static void (*const erode_columns[])(void *a, size_t n, size_t step, size_t c, size_t r,
+				     struct key_map map, void *scratch) = FOUR(erode_columns);
+
 /* Erodes strip i of J along its lines. */
 static void
 erode_strip(const struct lines *l, size_t size, size_t i, char *J, void *work)
@@ -282,19 +270,7 @@ erode_strip(const struct lines *l, size_t size, size_t i, char *J, void *work)
 	const size_t x = i % l->strips * l->most, c = l->step - x < l->most ? l->step - x : l->most;
 	void *line = J + (i / l->strips * l->step * l->n + x) * size;
 
-	switch (size) {
-	case 1:
-		erode_columns8(line, l->n, l->step, c, l->r, l->map, work);
-		break;
-	case 2:
-		erode_columns16(line, l->n, l->step, c, l->r, l->map, work);
-		break;
-	case 4:
-		erode_columns32(line, l->n, l->step, c, l->r, l->map, work);
-		break;
-	default:
-		erode_columns64(line, l->n, l->step, c, l->r, l->map, work);
-	}
+	erode_columns[__builtin_ctzll(size)](line, l->n, l->step, c, l->r, l->map, work);
 }
 
 /* Each pixel of J becomes the lowest within r places along the axis of n places that are `step` pixels apart. */

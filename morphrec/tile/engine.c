@@ -18,7 +18,7 @@ tile_rows(int rows, int slices)
 
 /* ---- units ---- */
 
-/* A unit of the tile engine: chooses the next tile, and keeps what each is owed. */
+/* A unit of the tile engine: chooses the next tile, and keeps what was raised in each from outside. */
 
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
 
@@ -38,7 +38,7 @@ list_remove(struct worker *w, uint32_t t)
 	r->listed = 0;
 }
 
-/* Puts tile t into the list of the level that it is owed, and takes it out of a lower list. */
+/* Puts tile t into the list of its level, and takes it out of a lower list. */
 static void
 list_add(struct worker *w, uint32_t t)
 {
@@ -60,7 +60,7 @@ list_add(struct worker *w, uint32_t t)
 	w->top = l > w->top ? l : w->top;
 }
 
-/* Takes the tile that is owed the highest level out of its list. NOBODY when none is owed anything. */
+/* Takes a tile of the highest level out of its list. NOBODY when all lists are empty. */
 static uint32_t
 list_take(struct worker *w)
 {
@@ -75,9 +75,9 @@ list_take(struct worker *w)
 
 /* --- tiles ------------------------------------------------------------------------------------------------------ */
 
-/* Notes that tile t is owed pixel x of row y, slice z, all in its coordinates. x is -1 for several pixels of the row. */
+/* Notes that pixel x of row y, slice z of tile t was raised from outside, all in its coordinates. x is -1 for several pixels of the row. */
 static void
-charge(const struct engine *e, size_t t, int z, int y, int x, uint8_t level)
+note(const struct engine *e, size_t t, int z, int y, int x, uint8_t level)
 {
 	struct record *r = &e->tile[t];
 
@@ -89,25 +89,25 @@ charge(const struct engine *e, size_t t, int z, int y, int x, uint8_t level)
 	r->level = level > r->level ? level : r->level;
 }
 
-/* Notes that pixel `at` of J was raised from outside: its tile is owed that. No unit may run. */
+/* Notes that pixel `at` of J was raised from outside. No unit may run. */
 static void
-engine_owe(struct engine *e, size_t at)
+note_risen(struct engine *e, size_t at)
 {
 	const size_t row = at / e->what.w, x = at % e->what.w, y = row % e->what.h,
 		     z = row / e->what.h, tx = x / e->x.own, ty = y / e->y.own, tz = z / e->z.own;
 	const struct worker *w = e->worker;
 	const uint8_t level = tile_level(&w->job, key_get(e->size, e->J, at, w->job.map));
 
-	charge(e, (tz * e->y.tiles + ty) * e->x.tiles + tx, (int)(z - tz * e->z.own + e->z.rim),
-	       (int)(y - ty * e->y.own + e->y.rim), (int)(x - tx * e->x.own + e->x.rim), level);
+	note(e, (tz * e->y.tiles + ty) * e->x.tiles + tx, (int)(z - tz * e->z.own + e->z.rim),
+	     (int)(y - ty * e->y.own + e->y.rim), (int)(x - tx * e->x.own + e->x.rim), level);
 	for (struct unit *u = e->unit; u < e->unit + e->units; u++)
 		if (ty >= u->y && ty < u->y_end && tz >= u->z && tz < u->z_end)
-			u->owed[0] = level > u->owed[0] ? level : u->owed[0];
+			u->raised[0] = level > u->raised[0] ? level : u->raised[0];
 }
 
 /* Notes that a pixel of a neighbour rose: struct tile_job. */
 static void
-owe(void *with, int k, int z, int y, int x, uint8_t level)
+tell(void *with, int k, int z, int y, int x, uint8_t level)
 {
 	struct worker *w = with;
 	const struct engine *e = w->e;
@@ -115,12 +115,12 @@ owe(void *with, int k, int z, int y, int x, uint8_t level)
 	const size_t tx = w->tx + (size_t)(k % 3 - 1), ty = w->ty + (size_t)(k / 3 % 3 - 1),
 		     tz = w->tz + (size_t)(k / 9 - 1), t = (tz * e->y.tiles + ty) * e->x.tiles + tx;
 
-	charge(e, t, z, y, x, level);
+	note(e, t, z, y, x, level);
 	if (ty < u->y || tz < u->z) {
-		uint8_t *o = &w->unit[-1].owed[1];
+		uint8_t *o = &w->unit[-1].raised[1];
 		*o = level > *o ? level : *o;
 	} else if (ty >= u->y_end || tz >= u->z_end) {
-		uint8_t *o = &w->unit[1].owed[0];
+		uint8_t *o = &w->unit[1].raised[0];
 		*o = level > *o ? level : *o;
 	} else if (!w->beginning) {
 		list_add(w, (uint32_t)t);
@@ -138,14 +138,14 @@ span(const struct tile_axis *a, size_t i)
 	return (struct tile_span){at, begin, end, rim, end < own + rim ? end : own + rim};
 }
 
-/* Serves tile t what it is owed, by a flood or a visit. first: visits it for the first time. */
+/* Spreads what was raised in tile t from outside, by a flood or a visit. first: visits it for the first time. */
 static void
 serve(struct worker *w, size_t t, bool first)
 {
 	const struct engine *e = w->e;
 	struct tile_job *job = &w->job;
 	struct record *r = &e->tile[t];
-	uint64_t *owed = e->rose + t * e->depth, rose[TILE_DEPTH];
+	uint64_t *raised = e->rose + t * e->depth, rose[TILE_DEPTH];
 	const int n = r->n;
 
 	w->tx = t % e->x.tiles;
@@ -154,8 +154,8 @@ serve(struct worker *w, size_t t, bool first)
 	job->sx = span(&e->x, w->tx);
 	job->sy = span(&e->y, w->ty);
 	job->sz = span(&e->z, w->tz);
-	memcpy(rose, owed, e->depth * sizeof *rose);
-	memset(owed, 0, e->depth * sizeof *rose);
+	memcpy(rose, raised, e->depth * sizeof *rose);
+	memset(raised, 0, e->depth * sizeof *rose);
 	r->level = r->n = 0;
 	if (!first && n <= TILE_FEW) {
 		w->figures.floods++;
@@ -333,20 +333,20 @@ static void
 worker_start(struct worker *w, const struct engine *e, const struct tile_job *job)
 {
 	*w = (struct worker){.job = *job, .e = e, .clip = clip_nothing()};
-	w->job.owe = owe;
+	w->job.tell = tell;
 	w->job.with = w;
 	for (int l = 0; l < TILE_LEVELS; l++)
 		w->head[l] = w->tail[l] = NOBODY;
 }
 
-/* Brings u to its fixpoint, given what its neighbours owe it, and notes what it owes them. */
+/* Brings u to its fixpoint, given what its neighbours raised in it, and notes what it raises in them. */
 static void
 unit_run(struct worker *w, struct unit *u)
 {
 	const struct engine *e = w->e;
 
 	w->unit = u;
-	u->owed[0] = u->owed[1] = 0;
+	u->raised[0] = u->raised[1] = 0;
 	w->beginning = true;
 	if (!u->begun && morphrec_is_volume(e->what.conn))
 		begin_volume(w);
@@ -367,13 +367,19 @@ unit_run(struct worker *w, struct unit *u)
 
 /* ---- engine ---- */
 
-static const struct tile_kernel *
-best_kernels(void)
-{
-	if (weir_cpu == CPU_AVX512)
-		return tile_avx512;
-	return weir_cpu == CPU_AVX2 ? tile_avx2 : tile_generic;
-}
+#define KERNELS_OF(level)                                                                 \
+	extern const struct tile_kernel tile_8_##level, tile_16_##level, tile_32_##level, \
+	    tile_64_##level
+#define KERNELS(level)                                                                \
+	{                                                                             \
+		&tile_8_##level, &tile_16_##level, &tile_32_##level, &tile_64_##level \
+	}
+
+KERNELS_OF(generic);
+KERNELS_OF(avx2);
+KERNELS_OF(avx512);
+const struct tile_kernel *const tile_kernels[3][4] = {KERNELS(generic), KERNELS(avx2),
+						      KERNELS(avx512)};
 
 /* --- a run ------------------------------------------------------------------------------------------------------ */
 
@@ -386,15 +392,15 @@ is_busy(const struct engine *e, const struct unit *u)
 	return u->running || (place && u[-1].running) || (place + 1 < e->per && u[1].running);
 }
 
-/* Returns the highest level that is owed to u. */
+/* Returns the highest level to which others raised pixels of u. */
 static int
-debt(const struct unit *u)
+level_of(const struct unit *u)
 {
-	return u->owed[0] > u->owed[1] ? u->owed[0] : u->owed[1];
+	return u->raised[0] > u->raised[1] ? u->raised[0] : u->raised[1];
 }
 
 /*
- * Returns the unit to run next, among those that touch no running one: one that has not begun, or else the one that is owed the
+ * Returns the unit to run next, among those that touch no running one: one that has not begun, or else the one that was raised to the
  * highest level. Units at even places begin first, since they do not touch each other. NULL when there is none. A unit beside a
  * running one is not looked at, since it may change.
  */
@@ -411,7 +417,7 @@ choose(struct engine *e)
 			    !u->begun)
 				return u;
 	for (struct unit *u = e->unit; u < end; u++)
-		if (!is_busy(e, u) && debt(u) > (best ? debt(best) : 0))
+		if (!is_busy(e, u) && level_of(u) > (best ? level_of(best) : 0))
 			best = u;
 	return best;
 }
@@ -533,7 +539,7 @@ engine_resume(struct engine *e, const struct morphrec_clip *clip, struct morphre
 	for (size_t i = 0; i < e->units; i++)
 		e->unit[i].begun = true;
 	for (size_t i = 0; i < n; i++)
-		engine_owe(e, risen[i]);
+		note_risen(e, risen[i]);
 	run_units(e, figures);
 }
 
@@ -649,9 +655,9 @@ engine_explain(const struct engine *e, char *text, size_t size)
 	    "%zu tiles of %zux%zux%zu in %zu units, %.1f MB of records, %d threads, %s kernels", n,
 	    e->x.own, e->y.own, e->z.own, e->units,
 	    1e-6 * (double)(n * (sizeof *e->tile + e->depth * sizeof *e->rose)), e->what.threads,
-	    e->kernel == &tile_avx512[log] ? "AVX-512"
-	    : e->kernel == &tile_avx2[log] ? "AVX2"
-					   : "plain");
+	    e->kernel == tile_kernels[CPU_AVX512][log] ? "AVX-512"
+	    : e->kernel == tile_kernels[CPU_AVX2][log] ? "AVX2"
+						       : "plain");
 }
 
 /*
@@ -696,7 +702,7 @@ lay_out(struct engine *e)
 }
 
 struct engine *
-engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels)
+engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4])
 {
 	struct engine *e = weir_calloc(1, sizeof *e);
 	const size_t threads = (size_t)morphrec_threads(what, 1);
@@ -708,7 +714,7 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 	pthread_cond_init(&e->ended, NULL);
 	e->what = *what;
 	e->what.threads = (int)threads;
-	e->kernel = &kernels[__builtin_ctzll(img_type_size(what->type))];
+	e->kernel = kernels[__builtin_ctzll(img_type_size(what->type))];
 	lay_out(e);
 	if (weir_mul(e->x.tiles, e->y.tiles, &n) && weir_mul(n, e->z.tiles, &n) && n < NOBODY &&
 	    weir_mul(n, e->depth, &words)) {
@@ -728,7 +734,7 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *ker
 struct engine *
 engine_new(const struct morphrec_problem *what)
 {
-	return engine_new_on(what, best_kernels());
+	return engine_new_on(what, tile_kernels[weir_cpu]);
 }
 
 void

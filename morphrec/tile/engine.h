@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/neighbours.h"
 #include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 
@@ -27,19 +26,19 @@
  * from vector 3 back to vector 0 is there a shift by one element. So a row spreads along itself without shuffles.
  *
  * A row takes from the rows before it in raster order, or from those after it, then spreads along itself to its own
- * fixpoint. Each row has two DUE bits: rows before it have risen; rows after it have risen. A sweep down and a sweep up
- * process only the due rows, until no bit is set. A row is loaded when it is first read.
+ * fixpoint. Each row has two bits: rows before it have risen; rows after it have risen. A sweep down and a sweep up
+ * process only the rows whose bit is set, until none is. A row is loaded when it is first read.
  *
- * Pixels of the rim rise like all others and are written back. They belong to neighbouring tiles: the tile OWES those that
- * rose to their owner. A debt is a bit for each row, and the pixels themselves as long as they are few. The next visit of
- * the owner begins with those rows.
+ * Pixels of the rim rise like all others and are written back. They belong to neighbouring tiles, which
+ * keep what was raised in them from outside: a bit for each row, and the pixels themselves as long as they are few. The next
+ * visit begins with those rows.
  *
  * First each tile is visited once. In an image, the black tiles of a chessboard are visited early, before the white ones
- * between them, so that a white tile finds all four neighbours risen. A black tile that is then owed something is visited
+ * between them, so that a white tile finds all four neighbours risen. A black tile in which something was then raised is visited
  * again after them. A tile where the marker is flat can give nothing yet; it is not visited early, but in raster order.
  *
- * Then tiles are visited by the highest level that they are owed, in 256 lists. So low values are not spread where a higher
- * one will arrive: this is the idea of He et al., applied to tiles. A tile that is owed only a few pixels, as in a maze, is
+ * Then tiles are visited by the highest level to which others raised them, in 256 lists. So low values are not spread where a higher
+ * one will arrive: this is the idea of He et al., applied to tiles. A tile in which only a few pixels were raised, as in a maze, is
  * flooded from these, pixel by pixel. If the flood grows too wide, the tile is visited.
  *
  * The tiles are shared out in units: bands of an image, slabs of a volume along y or z, at least two tiles thick. A thread
@@ -52,7 +51,7 @@ enum {
 	TILE_VECTORS = 4, /* of a row */
 	TILE_ROWS = 64,	  /* of a tile with its rim along y, at most: a bit each */
 	TILE_DEPTH = 18,  /* slices of a tile with its rim, at most */
-	TILE_FEW = 8,	  /* owed pixels that are kept one by one, at most */
+	TILE_FEW = 8,	  /* pixels raised from outside that are kept one by one, at most */
 	TILE_LEVELS = 256
 };
 
@@ -71,7 +70,7 @@ struct tile_span {
 	int first, after; /* its own pixels: [first, after) */
 };
 
-/* A tile, what a visit needs, and the callback that is told what the tile owes. */
+/* A tile, what a visit needs, and the callback that is told what it raises in others. */
 struct tile_job {
 	void *J;
 	const void *I;
@@ -89,7 +88,7 @@ struct tile_job {
 	 * Called when pixel x of row y, slice z of a neighbouring tile rose to that level; x is -1 for several pixels of the
 	 * row. That tile is (dx, dy, dz) = (k % 3, k / 3 % 3, k / 9) - 1 tiles from this one; x, y, z are its coordinates.
 	 */
-	void (*owe)(void *with, int k, int z, int y, int x, uint8_t level);
+	void (*tell)(void *with, int k, int z, int y, int x, uint8_t level);
 	void *with;
 };
 
@@ -100,8 +99,8 @@ struct tile_kernel {
 	void (*visit)(struct tile_job *job, const uint64_t *rose);
 };
 
-/* Kernels by log2 of the size of an element: 1, 2, 4, 8 bytes. They are zeroed where this machine has no such kernels. */
-extern const struct tile_kernel tile_generic[4], tile_avx2[4], tile_avx512[4];
+/* The kernels by the level of the CPU (enum cpu_level), and by log2 of the size of an element: 1, 2, 4, 8 bytes. */
+extern const struct tile_kernel *const tile_kernels[3][4];
 
 /*
  * Floods the tile from n of its pixels, (z * TILE_ROWS + y) * width + x each, highest first. Returns false when the flood
@@ -128,12 +127,12 @@ tile_level(const struct tile_job *job, uint64_t key)
 
 /* The data of the tile engine, and one unit of its work. */
 
-/* A tile: what it is owed, and its place in the list of its level. */
+/* A tile: what was raised in it from outside, and its place in the list of its level. */
 struct record {
 	uint32_t next, prev;
-	uint32_t px[TILE_FEW]; /* owed pixels, numbered as for tile_flood */
+	uint32_t px[TILE_FEW]; /* the pixels, numbered as for tile_flood */
 	uint8_t n;	       /* their number; TILE_FEW + 1: there are more */
-	uint8_t level;	       /* the highest level owed; 0: nothing is owed */
+	uint8_t level;	       /* the highest level of what was raised; 0: nothing was */
 	uint8_t listed;	       /* the level of its list; 0: it is in none */
 	bool begun;	       /* visited at least once */
 	bool early;	       /* its first visit was before those of its neighbours */
@@ -146,8 +145,8 @@ struct record {
 struct unit {
 	size_t y, y_end, z, z_end; /* tiles */
 	bool begun, running;
-	uint8_t
-	    owed[2]; /* the highest level that the unit before, and after, owes it; 0: nothing */
+	uint8_t raised
+	    [2]; /* the highest level to which the unit before, and after, raised pixels of it; 0: none */
 };
 
 /* A thread of the engine. */
@@ -178,7 +177,7 @@ struct engine {
 	void *J;
 	const void *I;
 	struct record *tile; /* [z][y][x] */
-	uint64_t *rose;	     /* [z][y][x][depth]: rows that are owed, a bit each */
+	uint64_t *rose;	     /* [z][y][x][depth]: rows raised from outside, a bit each */
 	struct unit *unit;
 	pthread_mutex_t lock;  /* of the units */
 	pthread_cond_t ended;  /* a unit has ended */
@@ -200,7 +199,7 @@ void engine_explain(const struct engine *e, char *text, size_t size);
 
 /* The same with given kernels, for checks and benches; engine_new() takes the best ones for this CPU. */
 struct engine *
-engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *kernels);
+engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4]);
 
 /* J, which is clipped and has keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
 void engine_run(struct engine *e, const struct morphrec_clip *clip,

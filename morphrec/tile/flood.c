@@ -1,5 +1,5 @@
 /* Floods tiles pixel by pixel, as along corridors: tile_flood for the four element sizes. */
-#include "morphrec/tile/isa.h"
+#include "morphrec/tile/engine.h"
 
 enum {
 	FLOOD_WAITING = 40, /* pixels in the queue, at most: a corridor needs a few */
@@ -33,4 +33,4 @@ is_within(const struct tile_span *s, int p)
 #define TEMPLATE "morphrec/tile/flood_body.h"
 #include "morphrec/four_body.h"
 
-tile_flood *const tile_floods[4] = {flood8, flood16, flood32, flood64};
+tile_flood *const tile_floods[4] = FOUR(flood);

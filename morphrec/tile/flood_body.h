@@ -9,15 +9,15 @@ struct N(wait) {
 	} v[FLOOD_WAITING];
 };
 
-/* Pixel x, y, z rose to key. It is queued, or owed to the neighbouring tile that owns it. False when the queue is full. */
+/* Pixel x, y, z rose to key. It is queued, or told to the neighbouring tile that owns it. False when the queue is full. */
 static inline bool
 N(note)(struct tile_job *o, struct N(wait) * w, int x, int y, int z, T key)
 {
 	const int dx = tile_side(&o->sx, x), dy = tile_side(&o->sy, y), dz = tile_side(&o->sz, z);
 
 	if (dx | dy | dz) {
-		o->owe(o->with, 9 * dz + 3 * dy + dx + 13, z - dz * (int)o->z.own,
-		       y - dy * (int)o->y.own, x - dx * (int)o->x.own, tile_level(o, key));
+		o->tell(o->with, 9 * dz + 3 * dy + dx + 13, z - dz * (int)o->z.own,
+			y - dy * (int)o->y.own, x - dx * (int)o->x.own, tile_level(o, key));
 		return true;
 	}
 	if (w->n == FLOOD_WAITING)

@@ -1,14 +1,13 @@
+/*
+ * The method for comparison and study: a cluster of parallel heaps. It works on copies of J and I as keys. A frame of zeros, which
+ * neither rise nor raise, surrounds each picture or volume, so that each neighbour lies at a fixed offset.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "morphrec/study/serial.h"
-
-static int serial_scan_once(struct serial *s, size_t from, size_t to, size_t *rises,
-			    int (*put)(void *with, size_t p), void *with);
-
-/* ---- the heap ---- */
+#include "morphrec/morphrec.h"
 
 /*
  * The method of He, Wu, Di and Chen: a cluster of parallel heaps. A node of a heap holds r pixels, the highest first; no pixel
@@ -27,13 +26,28 @@ static int serial_scan_once(struct serial *s, size_t from, size_t to, size_t *ri
  * bands run in turn, and a later turn begins with what the bands beside can raise.
  */
 
+enum {
+	HALF = 13,  /* neighbours before a pixel in raster order, at most */
+	NODE = 256, /* pixels of a node of a heap */
+};
+
+/* A picture or volume at a time. */
+struct heap_cluster {
+	size_t w, h, d; /* with the frame */
+	size_t pieces;	/* arrays that are reconstructed one by one: slices, or 1 volume */
+	int n;		/* neighbours before a pixel in raster order; as many lie after it */
+	ptrdiff_t to[2 * HALF]; /* those before, then their opposites */
+	uint64_t *J, *I;	/* [d][h][w] of one piece */
+	struct morphrec_figures figures;
+};
+
 struct pixel {
 	uint64_t key;
 	size_t at;
 };
 
 struct heap {
-	struct serial *s;
+	struct heap_cluster *s;
 	size_t r;	    /* pixels of a node */
 	struct pixel *node; /* [0..n) nodes; the children of i are 2 i + 1 and 2 i + 2 */
 	size_t n, cap;
@@ -175,7 +189,7 @@ heap_pop(struct heap *h)
 static void
 spread(struct heap *h, uint64_t key, size_t p)
 {
-	const struct serial *s = h->s;
+	const struct heap_cluster *s = h->s;
 
 	if (s->J[p] != key) {
 		h->stale++;
@@ -192,13 +206,45 @@ spread(struct heap *h, uint64_t key, size_t p)
 	}
 }
 
-static int
-heap_put(void *heap, size_t p)
+/* Raises the key of J at p from its neighbours before it (sign 1) or after it (-1), and counts whether it rose. */
+static inline void
+pull(struct heap_cluster *s, size_t p, int sign, size_t *count)
 {
-	struct heap *h = heap;
+	uint64_t v = s->J[p];
 
-	heap_push(h, h->s->J[p], p);
-	return h->err;
+	for (int k = 0; k < s->n; k++) {
+		const uint64_t u = s->J[p + (size_t)(sign * s->to[k])];
+		v = u > v ? u : v;
+	}
+	v = v < s->I[p] ? v : s->I[p];
+	*count += v > s->J[p];
+	s->J[p] = v;
+}
+
+/*
+ * Vincent's two scans, of the pixels of the band. Pixels around them do not change, but raise. Those that can still raise one
+ * after them enter the heap.
+ */
+static void
+scan(struct heap *h)
+{
+	struct heap_cluster *s = h->s;
+	const size_t all = s->w * s->h * s->d, frame = (s->d > 1 ? s->w * s->h : 0) + s->w + 1,
+		     first = h->first > frame ? h->first : frame,
+		     end = h->end < all - frame ? h->end : all - frame;
+
+	for (size_t p = first; p < end; p++)
+		pull(s, p, 1, &h->rises);
+	for (size_t p = end; !h->err && p-- > first;) {
+		bool raises = false;
+		pull(s, p, -1, &h->rises);
+		for (int k = 0; k < s->n; k++) {
+			const size_t q = p - (size_t)s->to[k];
+			raises |= s->J[q] < s->J[p] && s->J[q] < s->I[q];
+		}
+		if (raises)
+			heap_push(h, s->J[p], p);
+	}
 }
 
 /* Spreads pixels [first, end), which lie beside the band. */
@@ -217,7 +263,7 @@ heap_run(struct heap *h, size_t reach)
 	const size_t total = h->s->w * h->s->h * h->s->d;
 
 	if (!h->begun) {
-		serial_scan_once(h->s, h->first, h->end, &h->rises, heap_put, h);
+		scan(h);
 	} else {
 		spread_beside(h, h->first > reach ? h->first - reach : 0, h->first);
 		spread_beside(h, h->end, h->end + reach < total ? h->end + reach : total);
@@ -237,7 +283,7 @@ heap_run(struct heap *h, size_t reach)
 
 /* Whether a pixel of band a could raise one of band b. */
 static bool
-owes(const struct serial *s, const struct heap *a, const struct heap *b, size_t reach)
+can_raise(const struct heap_cluster *s, const struct heap *a, const struct heap *b, size_t reach)
 {
 	const size_t first = a->first < b->first && a->end > a->first + reach ? a->end - reach
 									      : a->first,
@@ -269,9 +315,9 @@ cluster_run(struct heap *h, size_t bands, size_t reach, int threads)
 				heap_run(&h[b], reach);
 		for (size_t b = parity; b < bands; b += 2) {
 			if (b && h[b].due)
-				h[b - 1].due |= owes(h->s, &h[b], &h[b - 1], reach);
+				h[b - 1].due |= can_raise(h->s, &h[b], &h[b - 1], reach);
 			if (b + 1 < bands && h[b].due)
-				h[b + 1].due |= owes(h->s, &h[b], &h[b + 1], reach);
+				h[b + 1].due |= can_raise(h->s, &h[b], &h[b + 1], reach);
 			if (h[b].err)
 				return;
 			h[b].due = false;
@@ -288,7 +334,7 @@ heap_free(struct heap *h)
 
 /* Sets up the heap of rows [first, end) of a row of `row` pixels. */
 static int
-heap_new(struct heap *h, struct serial *s, size_t r, size_t first, size_t end)
+heap_new(struct heap *h, struct heap_cluster *s, size_t r, size_t first, size_t end)
 {
 	*h = (struct heap){.s = s, .r = r, .first = first, .end = end, .due = true};
 	h->in = weir_alloc(7 * r, sizeof *h->in);
@@ -299,14 +345,14 @@ heap_new(struct heap *h, struct serial *s, size_t r, size_t first, size_t end)
 
 /*
  * The method of the heaps, on the piece that s holds. Returns 0 or -ENOMEM.
- * node: pixels of a node, 0 for SERIAL_NODE; heaps: their number, at most; 0: one, or with more threads four each.
+ * node: pixels of a node, 0 for NODE; heaps: their number, at most; 0: one, or with more threads four each.
  */
 static int
-serial_heap(struct serial *s, size_t node, size_t heaps, int threads)
+run_bands(struct heap_cluster *s, size_t node, size_t heaps, int threads)
 {
 	/* A band has at least two rows, or two slices of a volume, so that it touches only the bands beside it. */
 	const size_t row = s->d > 1 ? s->w * s->h : s->w, rows = s->d > 1 ? s->d : s->h,
-		     r = node ? node : SERIAL_NODE,
+		     r = node ? node : NODE,
 		     many = heaps	  ? heaps
 			    : threads > 1 ? 4 * (size_t)threads
 					  : 1,
@@ -328,60 +374,22 @@ serial_heap(struct serial *s, size_t node, size_t heaps, int threads)
 	return err;
 }
 
-/* ---- scans and queues ---- */
-
-/* Raises the key of J at p from its neighbours at sign * to[0..n), and counts whether it rose. */
-static inline void
-pull(struct serial *s, size_t p, const ptrdiff_t *to, int sign, size_t *count)
-{
-	uint64_t v = s->J[p];
-
-	for (int k = 0; k < s->n; k++) {
-		const uint64_t u = s->J[p + (size_t)(sign * to[k])];
-		v = u > v ? u : v;
-	}
-	v = v < s->I[p] ? v : s->I[p];
-	*count += v > s->J[p];
-	s->J[p] = v;
-}
-
-/*
- * Vincent's two scans, of the pixels [first, end) of the piece. Pixels around them do not change, but raise. Calls put for
- * each pixel that can still raise one after it. Adds to *rises. Returns 0, or what put returned when that is not 0.
- */
-static int
-serial_scan_once(struct serial *s, size_t from, size_t to, size_t *rises,
-		 int (*put)(void *with, size_t p), void *with)
-{
-	const size_t all = s->w * s->h * s->d, frame = (s->d > 1 ? s->w * s->h : 0) + s->w + 1,
-		     first = from > frame ? from : frame, end = to < all - frame ? to : all - frame;
-	int err = 0;
-
-	for (size_t p = first; p < end; p++)
-		pull(s, p, s->before, 1, rises);
-	for (size_t p = end; !err && p-- > first;) {
-		bool owes = false;
-		pull(s, p, s->before, -1, rises);
-		for (int k = 0; k < s->n; k++) {
-			const size_t q = p - (size_t)s->before[k];
-			owes |= s->J[q] < s->J[p] && s->J[q] < s->I[q];
-		}
-		err = owes ? put(with, p) : 0;
-	}
-	return err;
-}
-
 /* --- pieces ----------------------------------------------------------------------------------------------------- */
+
+/* The place of row `row` of a piece among the keys. */
+static size_t
+place_of(const struct heap_cluster *s, const struct morphrec_problem *a, size_t row)
+{
+	return ((row / a->h + (s->d > 1)) * s->h + row % a->h + 1) * s->w + 1;
+}
 
 /* Copies row `row` of the piece that begins at pixel `at`, as keys. */
 static void
-load_row(struct serial *s, const struct morphrec_problem *a, const void *J, const void *I,
+load_row(struct heap_cluster *s, const struct morphrec_problem *a, const void *J, const void *I,
 	 size_t at, size_t row)
 {
 	const struct key_map map = morphrec_keys(a);
-	const size_t size = img_type_size(a->type),
-		     q = ((row / a->h + (s->d > 1)) * s->h + row % a->h + 1) * s->w + 1,
-		     i = at + row * a->w;
+	const size_t size = img_type_size(a->type), q = place_of(s, a, row), i = at + row * a->w;
 
 	for (size_t x = 0; x < a->w; x++) {
 		s->J[q + x] = key_get(size, J, i + x, map);
@@ -391,12 +399,11 @@ load_row(struct serial *s, const struct morphrec_problem *a, const void *J, cons
 
 /* Copies it back. Returns how many pixels rose. */
 static size_t
-store_row(const struct serial *s, const struct morphrec_problem *a, void *J, size_t at, size_t row)
+store_row(const struct heap_cluster *s, const struct morphrec_problem *a, void *J, size_t at,
+	  size_t row)
 {
 	const struct key_map map = morphrec_keys(a);
-	const size_t size = img_type_size(a->type),
-		     q = ((row / a->h + (s->d > 1)) * s->h + row % a->h + 1) * s->w + 1,
-		     i = at + row * a->w;
+	const size_t size = img_type_size(a->type), q = place_of(s, a, row), i = at + row * a->w;
 	size_t risen = 0;
 
 	for (size_t x = 0; x < a->w; x++) {
@@ -407,7 +414,8 @@ store_row(const struct serial *s, const struct morphrec_problem *a, void *J, siz
 }
 
 static int
-run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const void *I, size_t at)
+run_piece(struct heap_cluster *s, const struct morphrec_problem *a, void *J, const void *I,
+	  size_t at)
 {
 	const int threads = a->threads;
 	const size_t rows = a->h * (a->d / s->pieces);
@@ -416,7 +424,7 @@ run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const voi
 #pragma omp parallel for num_threads(threads) if (threads > 1)
 	for (size_t i = 0; i < rows; i++)
 		load_row(s, a, J, I, at, i);
-	const int err = serial_heap(s, a->node, a->heaps, threads);
+	const int err = run_bands(s, a->node, a->heaps, threads);
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(+ : risen)
 	for (size_t i = 0; i < (err ? 0 : rows); i++)
 		risen += store_row(s, a, J, at, i);
@@ -425,8 +433,8 @@ run_piece(struct serial *s, const struct morphrec_problem *a, void *J, const voi
 }
 
 int
-serial_run(struct serial *s, const struct morphrec_problem *what, struct morphrec_figures *figures,
-	   void *J, const void *I)
+heaps_run(struct heap_cluster *s, const struct morphrec_problem *what,
+	  struct morphrec_figures *figures, void *J, const void *I)
 {
 	const size_t one = what->w * what->h * what->d / s->pieces;
 	int err = 0;
@@ -440,30 +448,11 @@ serial_run(struct serial *s, const struct morphrec_problem *what, struct morphre
 	return err;
 }
 
-/* The neighbours before a pixel in raster order, then their opposites. */
-static void
-list_neighbours(struct serial *s, int conn)
+struct heap_cluster *
+heaps_new(const struct morphrec_problem *what)
 {
-	for (int dz = -morphrec_is_volume(conn); dz <= 0; dz++)
-		for (int dy = -1; dy <= 1; dy++)
-			for (int dx = -1; dx <= 1; dx++) {
-				const int axes = (dz != 0) + (dy != 0) + (dx != 0);
-				const ptrdiff_t o =
-				    (dz * (ptrdiff_t)s->h + dy) * (ptrdiff_t)s->w + dx;
-				const int most = conn == 4 || conn == 6 ? 1 : conn == 18 ? 2 : 3;
-				if (o < 0 && axes <= most)
-					s->before[s->n++] = o;
-			}
-	for (int k = 0; k < s->n; k++) {
-		s->to[k] = s->before[k];
-		s->to[s->n + k] = -s->before[k];
-	}
-}
-
-struct serial *
-serial_new(const struct morphrec_problem *what)
-{
-	struct serial *s = weir_calloc(1, sizeof *s);
+	struct heap_cluster *s = weir_calloc(1, sizeof *s);
+	struct neighbour near[NEIGHBOURS];
 	const bool volume = morphrec_is_volume(what->conn);
 	size_t n;
 
@@ -473,20 +462,24 @@ serial_new(const struct morphrec_problem *what)
 	s->h = what->h + 2;
 	s->d = volume ? what->d + 2 : 1;
 	s->pieces = volume ? 1 : what->d;
-	list_neighbours(s, what->conn);
+	s->n = neighbours_list(what->conn, s->w, s->h, near) / 2;
+	for (int k = 0; k < s->n; k++) {
+		s->to[k] = near[k].at;
+		s->to[s->n + k] = -near[k].at;
+	}
 	if (weir_mul(s->w, s->h, &n) && weir_mul(n, s->d, &n)) {
 		s->J = weir_calloc(n, sizeof *s->J);
 		s->I = weir_calloc(n, sizeof *s->I);
 	}
 	if (!s->J || !s->I) {
-		serial_free(s);
+		heaps_free(s);
 		return NULL;
 	}
 	return s;
 }
 
 void
-serial_free(struct serial *s)
+heaps_free(struct heap_cluster *s)
 {
 	if (!s)
 		return;
