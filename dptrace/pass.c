@@ -1,4 +1,4 @@
-/* A pass is one search: over the strip, or along the polyline of the pass before. */
+/* A pass is one search: over the strip, or along the polyline of the pass before. What it takes, runs and keeps. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,10 +24,6 @@ pass_tube(const struct segment_shape *s, size_t pass)
 {
 	return pass ? &s->tube : &s->spine;
 }
-
-static struct place pass_place(const struct work *w, int k, const struct course *c, int g);
-
-/* ---- shapes ---- */
 
 /* The shape of a pass over a segment: its guides, samples, steps and angles, and how its evidence counts. */
 
@@ -136,141 +132,6 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 	    .floor = above > 0 ? (float)(s->floor / above) : 0,
 	    .flank = pass && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / s->sigma) : 0};
 }
-
-/* ---- what is kept ---- */
-
-/* What a pass found: the places of its polyline, and of the first pass the verdicts. */
-
-/* The v of sample j of guide g. */
-static double
-across(const struct course *c, int g, int j)
-{
-	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
-}
-
-/* The unit vector across segment k at its start (side 0) or end (side 1), in this pass. */
-static void
-normal_of(const struct work *w, int k, int side, double n[2])
-{
-	const struct segment_shape *s = &w->shape[k];
-
-	n[0] = -s->ey;
-	n[1] = s->ex;
-	if (pass_is_tube(s, w->pass)) {
-		const struct place p = curve_place(&w->curve[k], side ? w->curve[k].length : 0);
-		n[0] = p.nx;
-		n[1] = p.ny;
-	}
-}
-
-/*
- * The way of a point that moves 1 px across the segment whose end it is. Where two segments meet it moves 1 px across both,
- * along the bisector of their normals.
- */
-static void
-way_of_end(const struct work *w, int k, int side, double way[2])
-{
-	const int next = side ? k + 1 : k - 1;
-	double other[2];
-
-	normal_of(w, k, side, way);
-	if (next < 0 || next == w->chain.n)
-		return;
-	normal_of(w, next, !side, other);
-	const double dot = way[0] * other[0] + way[1] * other[1];
-	for (int a = 0; a < 2; a++)
-		way[a] = (way[a] + other[a]) / (1 + dot);
-}
-
-/* The place xy in the picture of v on guide g of the course c of segment k. */
-static void
-put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
-{
-	const struct place p = pass_place(w, k, c, g);
-	double way[2] = {p.nx, p.ny};
-
-	if (v != 0 && (g == 0 || g == c->n - 1))
-		way_of_end(w, k, g > 0, way);
-	xy[0] = p.x + v * way[0];
-	xy[1] = p.y + v * way[1];
-}
-
-/* The number of places where a polyline's link is about as steep as it may be, or where it turns by more than most. */
-static size_t
-count_sharp(const struct course *c, const int *at, struct bound most)
-{
-	size_t sharp = 0;
-
-	for (int g = 0; g + 1 < c->n; g++) {
-		const double rise = across(c, g + 1, at[g + 1]) - across(c, g, at[g]),
-			     before = g ? across(c, g, at[g]) - across(c, g - 1, at[g - 1]) : 0;
-		const bool steep = c->steepest && fabs(rise) > (c->steepest - .5) * c->dv;
-		sharp += steep || (g && !turn_ok(most, c->h[g - 1], before, c->h[g], rise));
-	}
-	return sharp;
-}
-
-/* Says whether sample j of guide g is the first or last one of the strip. Guides cut off by the picture have none. */
-static bool
-is_border(const struct work *w, int k, const struct course *c, int g, int j)
-{
-	const int row = c->o[g] + j;
-
-	return g > 0 && g < c->n - 1 &&
-	       (row == 0 || row == pass_samples(&w->shape[k], w->pass) - 1);
-}
-
-static void
-keep_verdicts(struct work *w, int k, const struct course *c)
-{
-	const int *at = chain_at(&w->chain, k);
-	const size_t row = (size_t)k * w->stride;
-
-	for (int g = 0; g < c->n; g++)
-		w->verdict[row + (size_t)g] = (struct verdict){
-		    .x = w->xy[row + (size_t)g][0],
-		    .y = w->xy[row + (size_t)g][1],
-		    .border = is_border(w, k, c, g, at[g]),
-		    .margin = w->chain.margins
-				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
-				  : NAN};
-	if (w->shape[k].cost)
-		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
-}
-
-/* Adds the moves of the ends of segment k, of n guides. Across a straight course, v counts from the given point. */
-static void
-keep_moves(struct work *w, int k, int n)
-{
-	const double *v = w->v + (size_t)k * w->stride;
-	const bool on = w->pass && w->shape[k].cost;
-
-	for (int side = 0; side < 2; side++)
-		w->moved[k][side] = (on ? w->moved[k][side] : 0) + v[side ? n - 1 : 0];
-}
-
-void
-pass_keep(struct work *w)
-{
-	w->sharp = w->pass ? w->sharp : 0;
-	for (int k = 0; k < w->chain.n; k++) {
-		const int *at = chain_at(&w->chain, k);
-		const size_t row = (size_t)k * w->stride;
-		struct course *c = &w->chain.slot[0].c;
-
-		pass_course(w, k, c);
-		for (int g = 0; g < c->n; g++) {
-			const double v = across(c, g, at[g]);
-			w->v[row + (size_t)g] = v;
-			put_place(w, k, c, g, v, w->xy[row + (size_t)g]);
-		}
-		keep_moves(w, k, c->n);
-		if (w->pass == 0)
-			keep_verdicts(w, k, c);
-	}
-}
-
-/* ---- passes ---- */
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
@@ -577,6 +438,139 @@ load_segment(struct chain *c, int k, struct segment *s)
 	s->ctx = strip;
 }
 
+/* ---- what is kept ---- */
+
+/* What a pass found: the places of its polyline, and of the first pass the verdicts. */
+
+/* The v of sample j of guide g. */
+static double
+across(const struct course *c, int g, int j)
+{
+	return (c->o[g] + j - (c->rows - 1) / 2) * c->dv;
+}
+
+/* The unit vector across segment k at its start (side 0) or end (side 1), in this pass. */
+static void
+normal_of(const struct work *w, int k, int side, double n[2])
+{
+	const struct segment_shape *s = &w->shape[k];
+
+	n[0] = -s->ey;
+	n[1] = s->ex;
+	if (pass_is_tube(s, w->pass)) {
+		const struct place p = curve_place(&w->curve[k], side ? w->curve[k].length : 0);
+		n[0] = p.nx;
+		n[1] = p.ny;
+	}
+}
+
+/*
+ * The way of a point that moves 1 px across the segment whose end it is. Where two segments meet it moves 1 px across both,
+ * along the bisector of their normals.
+ */
+static void
+way_of_end(const struct work *w, int k, int side, double way[2])
+{
+	const int next = side ? k + 1 : k - 1;
+	double other[2];
+
+	normal_of(w, k, side, way);
+	if (next < 0 || next == w->chain.n)
+		return;
+	normal_of(w, next, !side, other);
+	const double dot = way[0] * other[0] + way[1] * other[1];
+	for (int a = 0; a < 2; a++)
+		way[a] = (way[a] + other[a]) / (1 + dot);
+}
+
+/* The place xy in the picture of v on guide g of the course c of segment k. */
+static void
+put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
+{
+	const struct place p = pass_place(w, k, c, g);
+	double way[2] = {p.nx, p.ny};
+
+	if (v != 0 && (g == 0 || g == c->n - 1))
+		way_of_end(w, k, g > 0, way);
+	xy[0] = p.x + v * way[0];
+	xy[1] = p.y + v * way[1];
+}
+
+/* The number of places where a polyline's link is about as steep as it may be, or where it turns by more than most. */
+static size_t
+count_sharp(const struct course *c, const int *at, struct bound most)
+{
+	size_t sharp = 0;
+
+	for (int g = 0; g + 1 < c->n; g++) {
+		const double rise = across(c, g + 1, at[g + 1]) - across(c, g, at[g]),
+			     before = g ? across(c, g, at[g]) - across(c, g - 1, at[g - 1]) : 0;
+		const bool steep = c->steepest && fabs(rise) > (c->steepest - .5) * c->dv;
+		sharp += steep || (g && !turn_ok(most, c->h[g - 1], before, c->h[g], rise));
+	}
+	return sharp;
+}
+
+/* Says whether sample j of guide g is the first or last one of the strip. Guides cut off by the picture have none. */
+static bool
+is_border(const struct work *w, int k, const struct course *c, int g, int j)
+{
+	const int row = c->o[g] + j;
+
+	return g > 0 && g < c->n - 1 &&
+	       (row == 0 || row == pass_samples(&w->shape[k], w->pass) - 1);
+}
+
+static void
+keep_verdicts(struct work *w, int k, const struct course *c)
+{
+	const int *at = chain_at(&w->chain, k);
+	const size_t row = (size_t)k * w->stride;
+
+	for (int g = 0; g < c->n; g++)
+		w->verdict[row + (size_t)g] = (struct verdict){
+		    .x = w->xy[row + (size_t)g][0],
+		    .y = w->xy[row + (size_t)g][1],
+		    .border = is_border(w, k, c, g, at[g]),
+		    .margin = w->chain.margins
+				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
+				  : NAN};
+	if (w->shape[k].cost)
+		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
+}
+
+/* Adds the moves of the ends of segment k, of n guides. Across a straight course, v counts from the given point. */
+static void
+keep_moves(struct work *w, int k, int n)
+{
+	const double *v = w->v + (size_t)k * w->stride;
+	const bool on = w->pass && w->shape[k].cost;
+
+	for (int side = 0; side < 2; side++)
+		w->moved[k][side] = (on ? w->moved[k][side] : 0) + v[side ? n - 1 : 0];
+}
+
+void
+pass_keep(struct work *w)
+{
+	w->sharp = w->pass ? w->sharp : 0;
+	for (int k = 0; k < w->chain.n; k++) {
+		const int *at = chain_at(&w->chain, k);
+		const size_t row = (size_t)k * w->stride;
+		struct course *c = &w->chain.slot[0].c;
+
+		pass_course(w, k, c);
+		for (int g = 0; g < c->n; g++) {
+			const double v = across(c, g, at[g]);
+			w->v[row + (size_t)g] = v;
+			put_place(w, k, c, g, v, w->xy[row + (size_t)g]);
+		}
+		keep_moves(w, k, c->n);
+		if (w->pass == 0)
+			keep_verdicts(w, k, c);
+	}
+}
+
 /* --- begin, run ------------------------------------------------------------------------------------------------------ */
 
 size_t
@@ -585,8 +579,7 @@ pass_bytes(struct work *w, const struct segment_shape *s, size_t n, size_t pass,
 	return lay_out(w, NULL, s, n, pass, nslot);
 }
 
-/* Prepares w for line i of the plan. */
-static void
+void
 pass_begin(struct work *w, size_t i)
 {
 	const struct dptrace_plan *p = w->plan;
@@ -599,8 +592,7 @@ pass_begin(struct work *w, size_t i)
 		w->based[slot] = -1;
 }
 
-/* Runs one pass over the line of pass_begin(): lays out w->memory, solves the chain, keeps the polyline in w->xy. */
-static void
+void
 pass_run(struct work *w, size_t pass)
 {
 	w->pass = pass;
@@ -797,142 +789,4 @@ pass_put(struct work *w, struct dptrace_trace *t)
 	} else {
 		count_turns(t, bound_of(.9 * w->shape->phi));
 	}
-}
-
-/* ---- memory ---- */
-
-/* Memory for the passes of a plan, and their run. */
-
-/* The memory that the largest line needs. */
-static size_t
-measure(struct dptrace_plan *p, int nslot)
-{
-	struct work w = {.plan = p};
-	size_t most = 0;
-
-	for (size_t i = 0; i < p->nline; i++)
-		for (size_t pass = 0; pass < p->o.passes; pass++) {
-			const size_t n = p->first[i + 1] - p->first[i];
-			w.chain.threads = p->inner;
-			size_t bytes = pass_bytes(&w, p->shape + p->first[i], n, pass, nslot);
-			most = bytes > most ? bytes : most;
-		}
-	return most;
-}
-
-/* Says whether some segment has gaps that are worth sharing among threads. */
-static bool
-has_wide_gaps(const struct dptrace_plan *p)
-{
-	for (size_t k = 0; k < p->first[p->nline]; k++) {
-		const size_t d = (size_t)pass_samples(&p->shape[k], 0),
-			     climb = (size_t)p->shape[k].steepest;
-		if (d * (2 * (climb && climb < d ? climb : d - 1) + 1) >= WORTH_SHARING)
-			return true;
-	}
-	return false;
-}
-
-/* The lines that are traced at once. Where they are few and their gaps are wide, all threads share one line after the other. */
-static int
-lines_at_once(const struct dptrace_plan *p)
-{
-	if (p->nline >= (size_t)p->o.threads)
-		return p->o.threads;
-	return p->nline == 0 || has_wide_gaps(p) ? 1 : (int)p->nline;
-}
-
-/*
- * Chooses how many lines are traced at once, and the number of slots: fewer where memory is short. *each receives the bytes
- * for one of these lines. Returns 0, or -1 with a sentence in err.
- */
-static int
-fit_memory(struct dptrace_plan *p, size_t *each, struct why *why)
-{
-	bool counted = false;
-
-	for (p->outer = lines_at_once(p); p->outer; p->outer /= 2) {
-		p->inner = p->outer > 1 ? 1 : p->o.threads;
-		for (p->nslot = SLOTS; p->nslot; p->nslot /= 2) {
-			*each = measure(p, p->nslot);
-			counted = weir_mul(*each, (size_t)p->outer, &p->bytes);
-			if (counted && (!p->o.max_bytes || p->bytes <= p->o.max_bytes))
-				return 0;
-		}
-	}
-	if (!counted)
-		return why_set(why, "more memory than can be addressed");
-	return why_set(why,
-		       "%zu bytes of link sums exceed the limit of %zu; see --max-bytes, -d, -n",
-		       p->bytes, p->o.max_bytes);
-}
-
-/* Takes the memory of the lines that are traced at once. */
-static int
-take_work(struct dptrace_plan *p, struct why *why)
-{
-	size_t each = 0;
-
-	if (fit_memory(p, &each, why))
-		return -1;
-	if (!(p->work = weir_calloc((size_t)p->outer, sizeof *p->work)))
-		return why_set(why, "no memory for %d threads", p->outer);
-	for (int i = 0; i < p->outer; i++) {
-		p->work[i].plan = p;
-		if (!(p->work[i].memory = weir_alloc_large(each, 1)))
-			return why_set(why, "no memory for %zu bytes of link sums", p->bytes);
-	}
-	return 0;
-}
-
-/* The number of vertices of a line of n segments after that many passes. */
-static size_t
-vertices_of(const struct segment_shape *s, size_t n, size_t passes)
-{
-	size_t sum = 1;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (size_t)pass_guides(&s[i], passes - 1) - 1;
-	return sum;
-}
-
-/* Makes room for the vertices of all traces. */
-static int
-take_vertices(struct dptrace_plan *p, struct why *why)
-{
-	size_t vertices = 0;
-
-	for (size_t i = 0; i < p->nline; i++) {
-		p->trace[i].n =
-		    vertices_of(p->shape + p->first[i], p->first[i + 1] - p->first[i], p->o.passes);
-		vertices += p->trace[i].n;
-	}
-	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
-		return why_set(why, "no memory for %zu vertices", vertices);
-	for (size_t i = 0, at = 0; i < p->nline; at += p->trace[i++].n)
-		p->trace[i].v = p->vertex + at;
-	return 0;
-}
-
-int
-room_take(struct dptrace_plan *p, struct why *why)
-{
-	return take_vertices(p, why) || (!p->o.runner && take_work(p, why)) ? -1 : 0;
-}
-
-static void
-trace_line(struct work *w, size_t i)
-{
-	pass_begin(w, i);
-	for (size_t pass = 0; pass < w->plan->o.passes; pass++)
-		pass_run(w, pass);
-	pass_put(w, &w->plan->trace[i]);
-}
-
-void
-dptrace_run(struct dptrace_plan *p)
-{
-#pragma omp parallel for num_threads(p->outer) schedule(dynamic, 1) if (p->outer > 1)
-	for (size_t i = 0; i < p->nline; i++)
-		trace_line(&p->work[omp_get_thread_num() % p->outer], i);
 }

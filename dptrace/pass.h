@@ -7,14 +7,6 @@
 #include "dptrace/resolve.h"
 #include "dptrace/search/chain.h"
 
-/* What a plan takes once its lines have their shapes. */
-
-/*
- * Takes vertices, shares the threads out and takes the working memory of dptrace_run(), unless the plan has a runner that
- * traces the lines. Returns 0, or -1 with a sentence in err.
- */
-int room_take(struct dptrace_plan *p, struct why *why);
-
 /* A vertex of the first pass, with its margin and whether it lies on the border of the strip. */
 struct verdict {
 	double x, y;
@@ -98,6 +90,12 @@ void pass_curves(struct work *w);
  * verdicts. It makes the courses anew, because other segments may hold the slots.
  */
 void pass_keep(struct work *w);
+
+/* Prepares w for line i of the plan. */
+void pass_begin(struct work *w, size_t i);
+
+/* Runs one pass over the line of pass_begin(): lays out w->memory, solves the chain, keeps the polyline in w->xy. */
+void pass_run(struct work *w, size_t pass);
 
 /* Turns the polyline of the last pass into the vertices of t. */
 void pass_put(struct work *w, struct dptrace_trace *t);
