@@ -128,32 +128,18 @@ struct given {
 	double *margin;		   /* [nseg][n]; NULL: not asked for */
 };
 
-static bool
-given_alloc(struct given *g, size_t nseg, size_t n, size_t d, bool margins)
-{
-	g->seg = weir_calloc(nseg, sizeof *g->seg);
-	g->h = weir_alloc(nseg * n, sizeof *g->h);
-	g->d = weir_alloc(n, sizeof *g->d);
-	g->o = weir_alloc(n, sizeof *g->o);
-	g->score = weir_alloc(nseg * n, sizeof *g->score);
-	g->last = weir_alloc(nseg * d, sizeof *g->last);
-	g->at = weir_alloc(nseg * n, sizeof *g->at);
-	g->margin = margins ? weir_alloc(nseg * n, sizeof *g->margin) : NULL;
-	return g->seg && g->h && g->d && g->o && g->score && g->last && g->at &&
-	       (g->margin || !margins);
-}
-
+/* Lays out the room in a. */
 static void
-given_free(struct given *g)
+given_take(struct given *g, struct arena *a, size_t nseg, size_t n, size_t d, bool margins)
 {
-	weir_free(g->seg);
-	weir_free(g->h);
-	weir_free(g->d);
-	weir_free(g->o);
-	weir_free(g->score);
-	weir_free(g->last);
-	weir_free(g->at);
-	weir_free(g->margin);
+	g->seg = arena_take(a, nseg, sizeof *g->seg);
+	g->h = arena_take(a, nseg * n, sizeof *g->h);
+	g->d = arena_take(a, n, sizeof *g->d);
+	g->o = arena_take(a, n, sizeof *g->o);
+	g->score = arena_take(a, nseg * n, sizeof *g->score);
+	g->last = arena_take(a, nseg * d, sizeof *g->last);
+	g->at = arena_take(a, nseg * n, sizeof *g->at);
+	g->margin = margins ? arena_take(a, nseg * n, sizeof *g->margin) : NULL;
 }
 
 /* Fills segment k, from a to b, over S [n-1][d][d]. */
@@ -213,15 +199,20 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 {
 	const double phi = o->phi > 0 ? o->phi : M_PI / 4;
 	const size_t nseg = dptrace_segments(l);
-	struct given g = {0};
-	int r = -1;
+	struct arena a = {0};
+	struct given g;
+	int r;
 
 	*t = (struct dptrace_trace){.n = nseg * (n - 1) + 1, .margin = INFINITY, .low = .3};
 	t->v = weir_calloc(t->n, sizeof *t->v);
-	if (!t->v || !given_alloc(&g, nseg, n, d, o->margins)) {
-		why_set(why, "no memory for %zu vertices", t->n);
-		goto out;
+	given_take(&g, &a, nseg, n, d, o->margins);
+	a = (struct arena){weir_alloc(a.used, 1), 0};
+	if (!t->v || !a.base) {
+		weir_free(a.base);
+		weir_free(t->v);
+		return why_set(why, "no memory for %zu vertices", t->n);
 	}
+	given_take(&g, &a, nseg, n, d, o->margins);
 	for (size_t i = 0; i < n; i++) {
 		g.d[i] = i == 0 || i + 1 == n ? 1 : (int)d;
 		g.o[i] = -(g.d[i] / 2);
@@ -237,11 +228,8 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	t->released = r > 0;
 	if (r >= 0)
 		put_vertices(&g, l, t);
-out:
-	given_free(&g);
-	if (r < 0) {
+	else
 		weir_free(t->v);
-		t->v = NULL;
-	}
+	weir_free(a.base);
 	return r < 0 ? -1 : 0;
 }

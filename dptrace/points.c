@@ -327,24 +327,31 @@ points_parse(struct points *p, const char *text, size_t n, struct why *why)
 	return p->nline > before ? 0 : why_set(why, "no points");
 }
 
-int
-world_parse(double world[6], const char *text, size_t n, struct why *why)
+/* Reads the six numbers of text, lines or not, into v; what: a word for messages. Returns 0, or -1 with a sentence in why. */
+static int
+parse_six(double v[6], const char *what, const char *text, size_t n, struct why *why)
 {
 	const char *end = text + n, *at = text;
 	int count = 0, r = 0;
-	double v;
+	double number;
 
 	while (at < end && r >= 0) {
 		const char *nl = end_of_line(at, end);
-		while ((r = next_number(&at, nl, &v, why)) > 0)
+		while ((r = next_number(&at, nl, &number, why)) > 0)
 			if (count++ < 6)
-				world[count - 1] = v;
+				v[count - 1] = number;
 		at = nl < end ? nl + 1 : end;
 	}
 	if (r < 0)
 		return -1;
-	if (count != 6)
-		return why_set(why, "%d numbers: a world file has six", count);
+	return count == 6 ? 0 : why_set(why, "%d numbers: %s has six", count, what);
+}
+
+int
+world_parse(double world[6], const char *text, size_t n, struct why *why)
+{
+	if (parse_six(world, "a world file", text, n, why))
+		return -1;
 	return world[0] * world[3] - world[1] * world[2] != 0
 		   ? 0
 		   : why_set(why, "the first four numbers map the picture onto a line");
@@ -353,17 +360,10 @@ world_parse(double world[6], const char *text, size_t n, struct why *why)
 int
 geotransform_parse(double world[6], const char *text, struct why *why)
 {
-	const char *end = text + strlen(text);
-	double g[6], v;
-	int n = 0, r;
+	double g[6];
 
-	while ((r = next_number(&text, end, &v, why)) > 0)
-		if (n++ < 6)
-			g[n - 1] = v;
-	if (r < 0)
+	if (parse_six(g, "a geotransform", text, strlen(text), why))
 		return -1;
-	if (n != 6)
-		return why_set(why, "%d numbers: a geotransform has six", n);
 	const double map[6] = {
 	    g[1], g[4], g[2], g[5], g[0] + (g[1] + g[2]) / 2, g[3] + (g[4] + g[5]) / 2};
 	memcpy(world, map, sizeof map);

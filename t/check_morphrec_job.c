@@ -33,52 +33,14 @@ job_free(struct job *a)
 	weir_free(a->want);
 }
 
-static double
-lowest(enum img_type type)
-{
-	switch (type) {
-	case IMG_I8:
-		return INT8_MIN;
-	case IMG_I16:
-		return INT16_MIN;
-	case IMG_I32:
-		return INT32_MIN;
-	case IMG_F32:
-	case IMG_F64:
-		return -INFINITY;
-	default:
-		return 0;
-	}
-}
-
-static double
-highest(enum img_type type)
-{
-	switch (type) {
-	case IMG_I8:
-		return INT8_MAX;
-	case IMG_U8:
-		return UINT8_MAX;
-	case IMG_I16:
-		return INT16_MAX;
-	case IMG_U16:
-		return UINT16_MAX;
-	case IMG_I32:
-		return INT32_MAX;
-	case IMG_U32:
-		return UINT32_MAX;
-	default:
-		return INFINITY;
-	}
-}
-
 /* A sample of one of `levels` values spread over the range of the type, both ends among them. */
 static double
 random_value(struct check_rng *r, enum img_type type, size_t levels)
 {
-	const double lo = lowest(type), hi = highest(type);
+	double lo, hi;
 	const size_t k = rng_below(r, levels);
 
+	morphrec_range(type, &lo, &hi);
 	if (k == 0 || k == levels - 1)
 		return k ? hi : lo;
 	if (isinf(hi))
@@ -92,7 +54,10 @@ job_fill(struct job *a, struct check_rng *r, enum style style)
 	static const size_t many[] = {2, 3, 5, 40, 256};
 	const size_t levels = many[rng_below(r, 5)];
 	const enum img_type type = a->what.type;
-	const double low = a->what.erode ? highest(type) : lowest(type);
+	double lo, hi;
+
+	morphrec_range(type, &lo, &hi);
+	const double low = a->what.erode ? hi : lo, high = a->what.erode ? lo : hi;
 
 	for (size_t i = 0; i < a->n; i++) {
 		const size_t x = i % a->what.w, y = i / a->what.w;
@@ -100,7 +65,7 @@ job_fill(struct job *a, struct check_rng *r, enum style style)
 		if (style == MAZE && y % 2 && x != (y % 4 == 1 ? a->what.w - 1 : 0))
 			m = low;
 		if (style == MAZE && rng_below(r, 300))
-			m = y % 2 ? m : a->what.erode ? lowest(type) : highest(type);
+			m = y % 2 ? m : high;
 		if (style != NOISE && rng_below(r, 1 + a->n / 3))
 			j = low;
 		value_set(type, a->J, i, j);
