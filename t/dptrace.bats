@@ -518,17 +518,37 @@ fading() {
 	dptrace $ends -a 180 road.pgm | near 1
 }
 
+@test "files of points that are not of a form are refused by their line" {
+	while IFS='|' read -r text content; do
+		printf '%b' "$content" >lines
+		fails 1 "lines: $text" dptrace -f lines road.pgm
+	done <<-'END'
+		no points|
+		no points|# nothing\n
+		line 2: 3 numbers: a polyline is x y x y ...|1 2 3 4\n1 2 3\n
+		line 1: 2 numbers|1 2\n
+		line 1: '1,2' is not a finite number|1,2 3,4\n
+		line 1: 'nan' is not a finite number|1 2 nan 3\n
+		line 1: a position of WKT has two to four numbers|LINESTRING (5 22, 75)\n
+		line 1: a position of WKT has two to four numbers|LINESTRING (5 22 1 2 75, 75 17)\n
+		line 1: 'x' is not a finite number|LINESTRING (1 2, x 3)\n
+		line 1: a LINESTRING is (x y, x y, ...) and fills its line|LINESTRING (5 22, 75 17), LINESTRING (5 22, 60 14)\n
+		line 1: 'MULTILINESTRING': of WKT only LINESTRINGs are traced|MULTILINESTRING ((5 22, 75 17))\n
+		no points|{"type":"FeatureCollection","features":[]}
+		line 1: a Point: only LineStrings are traced|{"type":"Point","coordinates":[1,2]}
+		line 1: a position has two numbers|{"type":"LineString",\n"coordinates":[[1],[2,3]]}
+		line 1: 1 position: a LineString has two or more|{"type":"LineString","coordinates":[[2,3]]}
+		line 2: feature 1: a Polygon: only LineStrings are traced|\n{"features":[{},{"type":"Polygon","coordinates":[[]]}]}
+		line 3: malformed GeoJSON: ']' expected near '3'|{}\n{"type":"LineString",\n"coordinates":[[1,2],[2 3]]}
+	END
+	fails 1 'absent: No such file' dptrace -f absent road.pgm
+}
+
 @test "NaN and infinite samples are refused by place" {
 	gen --type=float -- values 3x3 1 2 3 4 nan 6 7 8 9 >nan.nrrd
 	fails 1 'sample 1,1 is nan' dptrace -p 0,0 -p 2,2 nan.nrrd
 	gen --type=float -- values 3x3 1 2 3 4 5 6 7 inf 9 >inf.nrrd
 	fails 1 'sample 1,2 is inf' dptrace -p 0,0 -p 2,2 inf.nrrd
-}
-
-@test "NaN points are refused" {
-	fails 2 'nan' dptrace -p nan,2 -p 5,5 road.pgm
-	echo 1 2 nan 3 >lines
-	fails 1 "lines: line 1: 'nan' is not a finite number" dptrace -f lines road.pgm
 }
 
 @test "a picture in place of points or of a world file is called a picture" {
@@ -552,20 +572,6 @@ fading() {
 	paint 80 40 99 'y < 6 ? 90 : 91' >faint.pgm
 	dptrace -p 5,5 -p 75,5 --score=edge -w 20 faint.pgm | awk '{ exit !($2 > 4 && $2 < 7) }'
 	dptrace $ends -w 60 road.pgm | near 1
-}
-
-@test "a file of points that is empty, has wrong columns or no numbers is refused" {
-	: >lines
-	fails 1 'lines: no points' dptrace -f lines road.pgm
-	echo '# nothing' >lines
-	fails 1 'lines: no points' dptrace -f lines road.pgm
-	printf '1 2 3 4\n1 2 3\n' >lines
-	fails 1 'lines: line 2: 3 numbers: a polyline is x y x y ...' dptrace -f lines road.pgm
-	echo 1 2 >lines
-	fails 1 'lines: line 1: 2 numbers' dptrace -f lines road.pgm
-	echo 1,2 3,4 >lines
-	fails 1 "lines: line 1: '1,2' is not a finite number" dptrace -f lines road.pgm
-	fails 1 'absent: No such file' dptrace -f absent road.pgm
 }
 
 @test "memory beyond the limit is refused with the number" {
@@ -736,12 +742,6 @@ make_profile() {
 		'linestring zm (5 22 1 2, 75 17 1 2, 60 14 1 2)'; do
 		dptrace -f <(echo "$text") road.pgm | diff - want
 	done
-	fails 1 'line 1: a position of WKT has two to four numbers' dptrace -f <(echo 'LINESTRING (5 22, 75)') road.pgm
-	fails 1 'line 1: a position of WKT has two to four numbers' dptrace -f <(echo 'LINESTRING (5 22 1 2 75, 75 17)') road.pgm
-	fails 1 'line 1: a LINESTRING is (x y, x y, ...) and fills its line' \
-		dptrace -f <(echo 'LINESTRING (5 22, 75 17), LINESTRING (5 22, 60 14)') road.pgm
-	fails 1 "line 1: 'MULTILINESTRING': of WKT only LINESTRINGs are traced" \
-		dptrace -f <(echo 'MULTILINESTRING ((5 22, 75 17))') road.pgm
 }
 
 @test "the LineStrings of GeoJSON are polylines" {
@@ -757,15 +757,9 @@ make_profile() {
 	cat feature one >two
 	dptrace -n 3 -f two road.pgm | diff <(cat want; echo; cat want) -
 	dptrace -n 3 -f out.json road.pgm >back
-	fails 1 'line 1: a Point: only LineStrings are traced' dptrace -f <(echo '{"type":"Point","coordinates":[1,2]}') road.pgm
-	fails 1 'line 1: a position has two numbers' dptrace -f <(printf '{"type":"LineString",\n"coordinates":[[1],[2,3]]}') road.pgm
-	fails 1 'a LineString has two or more' dptrace -f <(echo '{"type":"LineString","coordinates":[[2,3]]}') road.pgm
-	fails 1 'line 2: feature 1: a Polygon: only LineStrings are traced' dptrace -f <(printf '\n{"features":[{},{"type":"Polygon","coordinates":[[]]}]}') road.pgm
-	fails 1 "line 3: malformed GeoJSON: ']' expected near '3'" dptrace -f <(cat one; printf '{"type":"LineString",\n"coordinates":[[1,2],[2 3]]}') road.pgm
 	# a NUL byte ends neither the file nor a number
 	fails 1 'line 2: malformed GeoJSON: ' dptrace -f <(cat one; printf '\0'; cat one) road.pgm
 	fails 1 'malformed GeoJSON' dptrace -f <(printf '{"type":"LineString","coordinates":[[5\0001,22],[75,17]]}') road.pgm
-	fails 1 'no points' dptrace -f <(echo '{"type":"FeatureCollection","features":[]}') road.pgm
 	fails 1 'maximum parsing depth reached' dptrace -f <(printf '{"a":%09000d' 0 | tr 0 '[') road.pgm
 }
 
@@ -786,7 +780,6 @@ make_profile() {
 	dptrace -n 5 -f <(echo 'srid=32633;LineString(1011 4955, 1151 4965)') --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 $ends --to=ewkt road.pgm | grep -q '^LINESTRING'
 	fails 1 'no geotransform: --points=world needs one' dptrace -p 1011,4955 -p 1151,4965 --points=world road.pgm
-	fails 1 'number' dptrace -f <(echo 'LINESTRING (1 2, x 3)') road.pgm
 }
 
 @test "a cut picture keeps its places, and GeoJSON names the system" {

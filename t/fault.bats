@@ -11,6 +11,7 @@ setup() {
 	export TMPDIR=$PWD
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
 	gen noise 16 12 >image
+	echo '{"type":"LineString","coordinates":[[2,2],[12,9]]}' >lines.json
 	: >complaints
 }
 
@@ -76,6 +77,7 @@ image rawpalette --colours=9 --dither
 image emst -t 2 --neighbours=8 --scale=9
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
 image dptrace -t 2 --quiet --score=edge --objective=cost --to=wkt -p -.5,-.5 -p .5,.5
+image dptrace -t 2 --quiet --to=wkt -f lines.json
 image usfft -t 2 -T 2 -p points.nrrd
 fits fitstoraw
 image rawtofits
