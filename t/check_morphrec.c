@@ -43,16 +43,48 @@ awkward(struct check_rng *r)
 	return rng_below(r, 2) ? v[rng_below(r, 10)] : 1 + rng_below(r, 200);
 }
 
+static struct job
+image(struct check_rng *r, int i)
+{
+	return job_new(types[i % TYPES], awkward(r), awkward(r), rng_below(r, 8) ? 1 : 3,
+		       i / 8 % 2 ? 4 : 8, i / 16 % 2);
+}
+
+static struct job
+volume(struct check_rng *r, int i)
+{
+	static const int conns[] = {6, 18, 26};
+
+	return job_new(types[i % TYPES], 1 + rng_below(r, 70), 1 + rng_below(r, 70),
+		       1 + rng_below(r, 9), conns[i % 3], i / 3 % 2);
+}
+
+/* Heaps of many nodes and many bands: small nodes make deep heaps of small pictures. */
+static struct job
+small(struct check_rng *r, int i)
+{
+	static const size_t nodes[] = {1, 2, 3, 17, 64};
+	static const int conns[] = {4, 8, 6, 18, 26};
+	const int conn = conns[i % 5];
+	struct job a =
+	    job_new(types[i % TYPES], 1 + rng_below(r, 60), 1 + rng_below(r, 60),
+		    morphrec_is_volume(conn) ? 1 + rng_below(r, 12) : 1, conn, i / 5 % 2);
+
+	a.what.node = nodes[rng_below(r, 5)];
+	a.what.heaps = 1 + rng_below(r, 9);
+	return a;
+}
+
+/* Random problems by that method, and on those kernels (NULL: the best), on 1 and 3 threads, against the oracle. */
 static void
-method_agrees(enum morphrec_method method, const struct tile_kernel *const *kernels, int cases,
-	      const char *name)
+agree(const char *name, struct job (*make)(struct check_rng *r, int i), int cases,
+      enum morphrec_method method, const struct tile_kernel *const *kernels)
 {
 	struct check_rng r = {2 + (uint64_t)method};
 	struct check_many m = {0};
 
 	for (int i = 0; i < cases; i++) {
-		struct job a = job_new(types[i % TYPES], awkward(&r), awkward(&r),
-				       rng_below(&r, 8) ? 1 : 3, i / 8 % 2 ? 4 : 8, i / 16 % 2);
+		struct job a = make(&r, i);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
 		a.what.method = method;
@@ -62,53 +94,6 @@ method_agrees(enum morphrec_method method, const struct tile_kernel *const *kern
 		job_free(&a);
 	}
 	check_end(&m, name);
-}
-
-static void
-volumes_agree(enum morphrec_method method, const char *name)
-{
-	static const int conns[] = {6, 18, 26};
-	struct check_rng r = {7};
-	struct check_many m = {0};
-
-	for (int i = 0; i < 48; i++) {
-		struct job a =
-		    job_new(types[i % TYPES], 1 + rng_below(&r, 70), 1 + rng_below(&r, 70),
-			    1 + rng_below(&r, 9), conns[i % 3], i / 3 % 2);
-		job_fill(&a, &r, (enum style)(i % STYLES));
-		oracle(&a);
-		a.what.method = method;
-		for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
-			job_compare(&a, &m);
-		job_free(&a);
-	}
-	check_end(&m, name);
-}
-
-/* Heaps of many nodes and many bands: small nodes make deep heaps of small pictures. */
-static void
-heaps_agree(void)
-{
-	static const size_t nodes[] = {1, 2, 3, 17, 64};
-	static const int conns[] = {4, 8, 6, 18, 26};
-	struct check_rng r = {19};
-	struct check_many m = {0};
-
-	for (int i = 0; i < 60; i++) {
-		const int conn = conns[i % 5];
-		struct job a =
-		    job_new(types[i % TYPES], 1 + rng_below(&r, 60), 1 + rng_below(&r, 60),
-			    morphrec_is_volume(conn) ? 1 + rng_below(&r, 12) : 1, conn, i / 5 % 2);
-		job_fill(&a, &r, (enum style)(i % STYLES));
-		oracle(&a);
-		a.what.method = MORPHREC_HEAP;
-		a.what.node = nodes[rng_below(&r, 5)];
-		a.what.heaps = 1 + rng_below(&r, 9);
-		a.what.threads = 1 + i % 3;
-		job_compare(&a, &m);
-		job_free(&a);
-	}
-	check_end(&m, "the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps");
 }
 
 /* The kernels of each level that this CPU has. */
@@ -121,7 +106,7 @@ kernels_agree(void)
 		if (level > (int)weir_cpu)
 			check_skip(text, "not on this CPU");
 		else
-			method_agrees(MORPHREC_TILE, tile_kernels[level], 320, text);
+			agree(text, image, 320, MORPHREC_TILE, tile_kernels[level]);
 	}
 }
 
@@ -195,7 +180,7 @@ corners_connect(void)
 
 /*
  * A block that reaches from one tile into another, marked where that does not see it, and an arm of one pixel from there
- * into a third: in four orientations the second is visited again, and owes the third that pixel when it is long past.
+ * into a third: in four orientations the second is visited again, and raises that pixel of the third when it is long past.
  */
 static void
 sides_connect(void)
@@ -327,8 +312,9 @@ check_morphrec(void)
 	laws_hold();
 	bands_agree();
 	floats_agree();
-	method_agrees(MORPHREC_HEAP, NULL, 48, "the heap cluster gives the same, 1 and 3 threads");
-	volumes_agree(MORPHREC_TILE, "tiles: volumes of 6, 18 and 26 neighbours");
-	heaps_agree();
-	volumes_agree(MORPHREC_HEAP, "the heap cluster: volumes");
+	agree("tiles: volumes of 6, 18 and 26 neighbours", volume, 48, MORPHREC_TILE, NULL);
+	agree("the heap cluster gives the same", image, 48, MORPHREC_HEAP, NULL);
+	agree("the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps", small, 60, MORPHREC_HEAP,
+	      NULL);
+	agree("the heap cluster: volumes", volume, 48, MORPHREC_HEAP, NULL);
 }
