@@ -13,7 +13,6 @@
 #include <stddef.h>
 
 #include "gpu/gpu.h"
-#include "gpu/ring.h"
 
 #ifndef WEIR_LAUNCH
 #define WEIR_LAUNCH(kernel, grid, block, shared, stream, ...) \
@@ -37,6 +36,17 @@ take_index(size_t *i, unsigned n)
 /* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 
+/* Pinned buffers for copies, of which one thread at a time makes use: copy.cu. */
+enum { GPU_RING = 4 };
+static constexpr size_t GPU_CHUNK = (size_t)4 << 20;
+
+struct gpu_ring {
+	cudaStream_t stream;	    /* all copies of the ring */
+	void *at[GPU_RING];	    /* GPU_CHUNK bytes each, when it was used */
+	cudaEvent_t done[GPU_RING]; /* the copy from or to a buffer */
+	size_t next;		    /* buffers used so far */
+};
+
 struct gpu {
 	int number;
 	/* next: the next device of the list, owned; NULL: none, and in run() of gpu_each(). rest: the same, and in run() too */
@@ -47,7 +57,7 @@ struct gpu {
 	bool timed;		       /* between gpu_begin() and gpu_end() */
 	cudaEvent_t order;	       /* between the streams of kernels and of copies */
 	struct gpu_ring ring;	       /* for copies of a run itself */
-	struct gpu_courier *up, *down; /* for copies beside runs: gpu/ahead.h */
+	struct gpu_courier *up, *down; /* for copies beside runs: copy.cu */
 	void *held[GPU_SLOTS];	       /* the blocks of gpu_hold() */
 	size_t bytes[GPU_SLOTS];
 	struct gpu_ffts *ffts; /* gpu/fft.cu */
@@ -92,6 +102,10 @@ int gpu_down(struct gpu *g, void *host, const void *device, size_t bytes);
 /* gpu_down() for a few bytes, without a ring. cudaMemcpy() would also wait for the copies of other items. */
 int gpu_look(struct gpu *g, void *host, const void *device, size_t bytes);
 
+/* gpu_ahead() and gpu_settle() for one device of a list: within gpu_each(), and for what lies below them. */
+void gpu_ahead_here(struct gpu *g, const struct gpu_span *s, size_t n);
+int gpu_settle_here(struct gpu *g, const void *host, size_t bytes);
+
 /*
  * gpu_down() for the results of a run, at its end: they come to host while later kernels run. They have arrived after
  * gpu_settle(). The memory on the device may be used again at once.
@@ -106,6 +120,14 @@ int gpu_later(struct gpu *g, const struct gpu_result *r, size_t n);
 /* Call these before and after the kernels of a run. gpu_end() waits for the kernels and adds up their time. */
 int gpu_begin(struct gpu *g);
 int gpu_end(struct gpu *g);
+
+/* For gpu.cu: the ring and the events of g, and the end of them and of the copies beside runs. */
+int gpu_open_copies(struct gpu *g);
+void gpu_close_copies(struct gpu *g);
+
+/* Waits until the devices of gpu_start() are open; whether they are. Both accept NULL. Any thread may call them. */
+void gpu_await(const struct gpu *g);
+bool gpu_is_open(const struct gpu *g);
 
 /*
  * Calls run(device, i, with) for each device of g, i = 0 .. gpu_count(g) - 1, each in a host thread of its own. device->next

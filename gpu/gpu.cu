@@ -1,12 +1,21 @@
-/* The choice of devices, work on several, and what failed. */
+/* The choice of devices, in a thread of its own where the program has something else to do; work on several; what failed. */
+#include "gpu/device.h"
+
+#include <glob.h>
 #include <pthread.h>
-
-#include "gpu/ahead.h"
-#include "gpu/start.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+struct gpu_opening {
+	struct gpu *g;
+	char *list;
+	void (*refuse)(const char *why);
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t lock;
+	bool over; /* read without the lock */
+};
 
 namespace
 {
@@ -61,11 +70,7 @@ prepare(struct gpu *g)
 	if ((err = refuse_other(g)))
 		return err;
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
-	GPU_TRY(g, ring_open(&g->ring));
-	GPU_TRY(g, ring_event(&g->order));
-	GPU_TRY(g, cudaEventCreate(&g->from));
-	GPU_TRY(g, cudaEventCreateWithFlags(&g->to, ring_waiting()));
-	return 0;
+	return gpu_open_copies(g);
 }
 
 struct gpu *
@@ -152,6 +157,96 @@ open_list(struct gpu *first, const char *list, int count, char why[GPU_WHY])
 	return true;
 }
 
+bool
+open_in(struct gpu *g, const char *list, char why[GPU_WHY])
+{
+	char words[GPU_WHY];
+	int count = 0;
+	const cudaError_t e = cudaGetDeviceCount(&count);
+
+	if (e == cudaSuccess && count)
+		return open_list(g, list, count, why);
+	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, words));
+	return false;
+}
+
+/* --- a thread that opens ----------------------------------------------------------------------------------------- */
+
+/* The GPUs of this machine, as Linux lists them; 0: it does not. */
+size_t
+count_listed()
+{
+	glob_t found;
+	const size_t n = glob("/proc/driver/nvidia/gpus/*", 0, NULL, &found) ? 0 : found.gl_pathc;
+
+	globfree(&found);
+	return n;
+}
+
+/*
+ * Hides all GPUs but the one that a list of one names, since the driver takes its time for each that it sees. Returns the list
+ * as it is to be read now. A number that may not be there stays what it is, so the message names those that are.
+ */
+const char *
+see_one(const char *list)
+{
+	char *end, name[32];
+	const unsigned long number = strtoul(list, &end, 10);
+	const size_t n = getenv("CUDA_VISIBLE_DEVICES") ? 0 : count_listed();
+
+	if (n < 2 || *end || (*list && (*list < '0' || *list > '9')) || number >= n)
+		return list;
+	snprintf(name, sizeof name, "%lu", number);
+	return setenv("CUDA_VISIBLE_DEVICES", name, 0) ? list : "0";
+}
+
+void *
+open_all(void *opening)
+{
+	gpu_opening *const o = static_cast<gpu_opening *>(opening);
+	char why[GPU_WHY];
+
+	if (!open_in(o->g, o->list, why))
+		o->refuse(why);
+	return NULL;
+}
+
+void
+finish(gpu_opening *o)
+{
+	pthread_mutex_lock(&o->lock);
+	if (!o->over && o->started)
+		pthread_join(o->thread, NULL);
+	__atomic_store_n(&o->over, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&o->lock);
+}
+
+/* The devices that the list names. */
+size_t
+listed(const struct gpu *g)
+{
+	size_t n = 1;
+
+	for (const char *at = g->opening->list; *at; at++)
+		n += *at == ',';
+	return n;
+}
+
+/* Waits, and frees what gpu_start() has kept. */
+void
+end_opening(struct gpu *g)
+{
+	gpu_opening *const o = g->opening;
+
+	if (!o)
+		return;
+	finish(o);
+	pthread_mutex_destroy(&o->lock);
+	free(o->list);
+	free(o);
+	g->opening = NULL;
+}
+
 /* --- several devices ----------------------------------------------------------------------------------------------- */
 
 struct task {
@@ -202,19 +297,6 @@ gpu_failed(struct gpu *g, cudaError_t e, const char *call)
 	return true;
 }
 
-bool
-gpu_open_in(struct gpu *g, const char *list, char why[GPU_WHY])
-{
-	char words[GPU_WHY];
-	int count = 0;
-	const cudaError_t e = cudaGetDeviceCount(&count);
-
-	if (e == cudaSuccess && count)
-		return open_list(g, list, count, why);
-	snprintf(why, GPU_WHY, "no GPU: %.200s", no_device(count, e, words));
-	return false;
-}
-
 struct gpu *
 gpu_open(const char *list, char why[GPU_WHY])
 {
@@ -222,10 +304,48 @@ gpu_open(const char *list, char why[GPU_WHY])
 
 	if (!g)
 		snprintf(why, GPU_WHY, "no memory");
-	if (!g || gpu_open_in(g, list, why))
+	if (!g || open_in(g, list, why))
 		return g;
 	gpu_close(g);
 	return NULL;
+}
+
+struct gpu *
+gpu_start(const char *list, void (*refuse)(const char *why))
+{
+	struct gpu *g = static_cast<struct gpu *>(calloc(1, sizeof *g));
+	gpu_opening *o = static_cast<gpu_opening *>(calloc(1, sizeof *o));
+	char *seen = strdup(see_one(list));
+
+	/* The driver makes 8 queues to a device, and each costs a process some 12 ms. Two are used here. */
+	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
+
+	if (!g || !o || !seen)
+		refuse("no memory");
+	o->g = g;
+	o->list = seen;
+	o->refuse = refuse;
+	pthread_mutex_init(&o->lock, NULL);
+	g->opening = o;
+	o->started = !pthread_create(&o->thread, NULL, open_all, o);
+	if (!o->started) {
+		open_all(o);
+		o->over = true;
+	}
+	return g;
+}
+
+void
+gpu_await(const struct gpu *g)
+{
+	if (g && !gpu_is_open(g))
+		finish(g->opening);
+}
+
+bool
+gpu_is_open(const struct gpu *g)
+{
+	return !g || !g->opening || __atomic_load_n(&g->opening->over, __ATOMIC_ACQUIRE);
 }
 
 int
@@ -233,7 +353,7 @@ gpu_enter(struct gpu *g)
 {
 	if (!g)
 		return 0;
-	start_await(g);
+	gpu_await(g);
 	GPU_TRY(g, cudaSetDevice(g->number));
 	return 0;
 }
@@ -243,18 +363,14 @@ gpu_close(struct gpu *g)
 {
 	if (!g)
 		return;
-	start_close(g);
+	end_opening(g);
 	gpu_close(g->next);
 	g->next = NULL;
 	cudaSetDevice(g->number);
 	gpu_release(g);
-	ahead_close(g);
-	ring_close(&g->ring);
+	gpu_close_copies(g);
 	if (g->stream[0])
 		cudaStreamDestroy(g->stream[0]);
-	for (cudaEvent_t e : {g->from, g->to, g->order})
-		if (e)
-			cudaEventDestroy(e);
 	free(g);
 }
 
@@ -263,8 +379,8 @@ gpu_count(const struct gpu *g)
 {
 	size_t n = 0;
 
-	if (!start_is_over(g))
-		return start_count(g);
+	if (!gpu_is_open(g))
+		return listed(g);
 	for (; g; g = g->next)
 		n++;
 	return n;
@@ -273,7 +389,7 @@ gpu_count(const struct gpu *g)
 int
 gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with)
 {
-	start_await(g);
+	gpu_await(g);
 	const size_t n = gpu_count(g);
 	struct task *t = static_cast<struct task *>(calloc(n, sizeof *t));
 	int err = t ? 0 : -ENOMEM;
@@ -309,7 +425,7 @@ gpu_why(const struct gpu *g)
 const char *
 gpu_name(const struct gpu *g)
 {
-	start_await(g);
+	gpu_await(g);
 	return g->names;
 }
 

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/base/both.h"
+
 /* How samples map to keys: key = v ^ flip for integers; a float is mapped as above before the xor. */
 struct key_map {
 	uint64_t flip;
@@ -24,14 +26,14 @@ struct key_map {
 };
 
 /* Defines key8_in(v, map) .. key64_in() and key8_out(k, map) .. key64_out(). v is the sample's bits as an unsigned number. */
-#define INTEGER(U, bits)                                         \
-	static inline U key##bits##_in(U v, struct key_map map)  \
-	{                                                        \
-		return (U)(v ^ map.flip);                        \
-	}                                                        \
-	static inline U key##bits##_out(U k, struct key_map map) \
-	{                                                        \
-		return (U)(k ^ map.flip);                        \
+#define INTEGER(U, bits)                                                   \
+	static WEIR_BOTH inline U key##bits##_in(U v, struct key_map map)  \
+	{                                                                  \
+		return (U)(v ^ map.flip);                                  \
+	}                                                                  \
+	static WEIR_BOTH inline U key##bits##_out(U k, struct key_map map) \
+	{                                                                  \
+		return (U)(k ^ map.flip);                                  \
 	}
 
 INTEGER(uint8_t, 8)
@@ -42,7 +44,7 @@ INTEGER(uint16_t, 16)
  * takes 3.4 ms, and took 42 ms with conditions.
  */
 #define INTEGER_OR_REAL(U, F, bits)                                                              \
-	static inline U key##bits##_in(U v, struct key_map map)                                  \
+	static WEIR_BOTH inline U key##bits##_in(U v, struct key_map map)                        \
 	{                                                                                        \
 		const U top = (U)1 << (bits - 1);                                                \
 		F f;                                                                             \
@@ -54,7 +56,7 @@ INTEGER(uint16_t, 16)
 		const U sign = -(u >> (bits - 1));                                               \
 		return map.real ? (u ^ ((sign | top) ^ (U)map.flip)) & number : v ^ (U)map.flip; \
 	}                                                                                        \
-	static inline U key##bits##_out(U k, struct key_map map)                                 \
+	static WEIR_BOTH inline U key##bits##_out(U k, struct key_map map)                       \
 	{                                                                                        \
 		const U top = (U)1 << (bits - 1), u = k ^ (U)map.flip,                           \
 			sign = (u >> (bits - 1)) - 1;                                            \

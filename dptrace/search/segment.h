@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/both.h"
 #include "dptrace/dptrace.h"
 
 enum {
@@ -119,7 +120,7 @@ struct bound bound_of(double phi);
  * Says whether the angle between two steps is at most phi: |cross| cos phi <= dot sin phi. All turns are judged here and
  * nowhere else.
  */
-static inline bool
+static WEIR_BOTH inline bool
 turn_ok(struct bound b, double x1, double y1, double x2, double y2)
 {
 	double cross = x1 * y2 - y1 * x2, dot = x1 * x2 + y1 * y2;

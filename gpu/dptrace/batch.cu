@@ -141,19 +141,19 @@ namespace
 
 /* Guides of a course, in the memory of a. */
 struct course
-take_course(struct arena *a, size_t guides)
+take_course(gpu_block *a, size_t guides)
 {
 	struct course c = {};
 
-	c.h = dp_take<double>(a, guides);
-	c.d = dp_take<int>(a, guides);
-	c.o = dp_take<int>(a, guides);
+	c.h = gpu_take<double>(a, guides);
+	c.d = gpu_take<int>(a, guides);
+	c.o = gpu_take<int>(a, guides);
 	return c;
 }
 
 /* What passes over line i hand on, in the memory of a, and the courses of its segments. */
 void
-take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
+take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 {
 	size_t n;
 	const struct segment_shape *s = shapes_of(b->p, b->first + i, &n);
@@ -168,19 +168,19 @@ take_work(const struct batch *b, struct work *w, struct arena *a, size_t i)
 	x.n = n;
 	x.stride = guides;
 	x.npoints = points;
-	x.xy = dp_take<double[2]>(a, all);
-	x.v = dp_take<double>(a, all);
-	x.verdict = dp_take<struct verdict>(a, all);
-	x.moved = dp_take<double[2]>(a, n);
-	x.curve = dp_take<struct curve>(a, n);
-	x.points = dp_take<double[2]>(a, n * points);
-	x.spare = dp_take<double[2]>(a, points);
+	x.xy = gpu_take<double[2]>(a, all);
+	x.v = gpu_take<double>(a, all);
+	x.verdict = gpu_take<struct verdict>(a, all);
+	x.moved = gpu_take<double[2]>(a, n);
+	x.curve = gpu_take<struct curve>(a, n);
+	x.points = gpu_take<double[2]>(a, n * points);
+	x.spare = gpu_take<double[2]>(a, points);
 	x.chain.n = (int)n;
 	x.chain.maxn = (int)guides;
-	x.chain.at = dp_take<int>(a, all);
-	x.chain.link = dp_take<float>(a, all);
-	x.chain.margin = dp_take<float>(a, all);
-	x.chain.released = dp_take<bool>(a, n);
+	x.chain.at = gpu_take<int>(a, all);
+	x.chain.link = gpu_take<float>(a, all);
+	x.chain.margin = gpu_take<float>(a, all);
+	x.chain.released = gpu_take<bool>(a, n);
 	x.chain.slot[0].c = take_course(a, guides);
 	for (size_t k = 0; k < n; k++) {
 		const struct course c = take_course(a, guides);
@@ -209,7 +209,7 @@ add_most(struct most *m, const struct grid &g)
 } // namespace
 
 void
-batch_take(struct batch *b, struct arena *a)
+batch_take(struct batch *b, gpu_block *a)
 {
 	b->ntaps = b->nweights = b->ncolumns = 0;
 	b->cost = false;
@@ -223,15 +223,15 @@ batch_take(struct batch *b, struct arena *a)
 		b->ncolumns += most.columns;
 		b->cost |= s->cost;
 	}
-	b->work = dp_take<struct work>(a, b->n);
-	b->segments = dp_take<size_t>(a, b->n);
-	b->line = dp_take<dp_line>(a, b->n);
-	b->strip = dp_take<dp_strip>(a, b->nseg);
-	b->taps = dp_take<float>(a, b->ntaps);
-	b->weights = dp_take<float>(a, b->nweights);
-	b->column = dp_take<struct walk>(a, b->ncolumns);
-	b->top = dp_take<float>(a, b->nseg);
-	b->course = dp_take<struct course>(a, b->nseg);
+	b->work = gpu_take<struct work>(a, b->n);
+	b->segments = gpu_take<size_t>(a, b->n);
+	b->line = gpu_take<dp_line>(a, b->n);
+	b->strip = gpu_take<dp_strip>(a, b->nseg);
+	b->taps = gpu_take<float>(a, b->ntaps);
+	b->weights = gpu_take<float>(a, b->nweights);
+	b->column = gpu_take<struct walk>(a, b->ncolumns);
+	b->top = gpu_take<float>(a, b->nseg);
+	b->course = gpu_take<struct course>(a, b->nseg);
 	for (size_t i = 0; i < b->n; i++)
 		take_work(b, &b->work[i], a, i);
 }

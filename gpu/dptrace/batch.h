@@ -37,7 +37,7 @@ void batch_aim(dp_strip *x, int rows);
 int batch_choose(struct batch *b);
 
 /* Takes the host's arrays of those lines from a. */
-void batch_take(struct batch *b, struct arena *a);
+void batch_take(struct batch *b, gpu_block *a);
 
 /* Fills these arrays before a pass: curves and courses, the strips, their places, their kernels and weights. */
 void batch_fill(struct batch *b, size_t pass);

@@ -8,7 +8,7 @@
  * Bound: the recursion between; of their own d^2 comparisons a point, n d a line, and two small copies over the bus a
  * segment of the longest line.
  */
-#include "gpu/dptrace/turn.h"
+#include "gpu/dptrace/chain.h"
 #include "gpu/reduce.h"
 
 namespace
@@ -29,7 +29,7 @@ move_window(const dp_table &w, int t, int *a, int *b)
 	do {
 		const int last = max(*b, *a - 1), to = end ? last + 1 + lane : *a + lane;
 		const double x = to * w.dv;
-		const bool ok = turn_is_ok(w.phi, w.h1, x, w.h2, y);
+		const bool ok = turn_ok(w.phi, w.h1, x, w.h2, y);
 		const unsigned steps =
 		    __ballot_sync(~0u, to <= w.most && (end ? ok : x * w.h2 < y * w.h1 && !ok));
 		const int up = __ffs((int)~(steps & ((1u << HALF) - 1))) - 1,

@@ -28,4 +28,69 @@ int dp_meet_back(struct dp_job *j, const unsigned *ids, unsigned n);
 int dp_end(struct dp_job *j, const unsigned *lines, unsigned n, dp_sums *out);
 int dp_follow(struct dp_job *j, const unsigned *lines, unsigned n);
 
+/*
+ * Turns between links. Angles are judged in double precision by the CPU's turn_ok(), without contraction (-fmad=false), so every turn
+ * is judged alike.
+ */
+struct step {
+	double x, y;
+};
+
+/* The step of a link that climbs rows over h, in the picture. */
+__device__ __forceinline__ step
+step_of(double ex, double ey, double h, double v)
+{
+	return {h * ex - v * ey, h * ey + v * ex};
+}
+
+__device__ __forceinline__ step
+first_step(const dp_chains &c, const dp_segment &s, int i, int k)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o - i + k) * s.dv);
+}
+
+__device__ __forceinline__ step
+last_step(const dp_chains &c, const dp_segment &s, int i, int k)
+{
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - i + k) * s.dv);
+}
+
+/* The samples of the first and of the last but one guide, and of those after them. */
+struct pair_of_guides {
+	int d, e;
+};
+
+__device__ __forceinline__ pair_of_guides
+first_guides(const dp_chains &c, const dp_segment &s)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	return {v->d, v[1].d};
+}
+
+__device__ __forceinline__ pair_of_guides
+last_guides(const dp_chains &c, const dp_segment &s)
+{
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return {v->d, v[1].d};
+}
+
+/* Whether link i -> k of the gap after guide v climbs more rows than links of its segment may. */
+__device__ __forceinline__ bool
+is_steep(const dp_segment &s, const dp_guide *v, int i, int k)
+{
+	return s.steepest && abs(v[1].o - v->o - i + k) > s.steepest;
+}
+
+__device__ __forceinline__ bool
+may_follow(struct bound phi, step a, step b)
+{
+	return turn_ok(phi, a.x, a.y, b.x, b.y);
+}
+
 #endif

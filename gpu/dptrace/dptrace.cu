@@ -67,23 +67,16 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 int
 send_strips(struct batch *b)
 {
-	struct arena a = {NULL, 0};
-	void *device = NULL;
-	dp_strip *strip = NULL;
-	float *taps = NULL, *weights = NULL;
-	struct walk *column = NULL;
-	int err = 0;
+	dp_strip *strip;
+	float *taps, *weights;
+	struct walk *column;
+	int err = gpu_place(b->g, HOLD_TABLES, [&](gpu_block *a) {
+		strip = gpu_take<dp_strip>(a, b->nseg);
+		taps = gpu_take<float>(a, b->ntaps);
+		weights = gpu_take<float>(a, b->nweights);
+		column = gpu_take<struct walk>(a, b->ncolumns);
+	});
 
-	for (int round = 0; round < 2 && !err; round++) {
-		a.used = 0;
-		strip = dp_take<dp_strip>(&a, b->nseg);
-		taps = dp_take<float>(&a, b->ntaps);
-		weights = dp_take<float>(&a, b->nweights);
-		column = dp_take<struct walk>(&a, b->ncolumns);
-		if (!round)
-			err = gpu_hold(b->g, HOLD_TABLES, a.used, &device);
-		a.base = static_cast<char *>(device);
-	}
 	b->on.strip = strip;
 	b->on.taps = taps;
 	b->on.weights = weights;
@@ -148,9 +141,7 @@ int
 make_scores(struct batch *b, struct dp_job *j)
 {
 	size_t fields = 0, offsets = 0, slopes = 0, most_fields = 0, most_offsets = 0;
-	struct arena a = {NULL, 0};
-	void *device = NULL;
-	int err = 0;
+	int err;
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		dp_strip *x = &b->strip[i];
@@ -165,15 +156,11 @@ make_scores(struct batch *b, struct dp_job *j)
 		most_fields = larger(z.fields / 3, most_fields);
 		most_offsets = larger(z.offsets, most_offsets);
 	}
-	for (int round = 0; round < 2 && !err; round++) {
-		a.used = 0;
-		b->on.slope = dp_take<dp_slope>(&a, slopes);
-		b->on.fields = dp_take<float>(&a, fields);
-		b->on.offset = dp_take<int>(&a, offsets);
-		if (!round)
-			err = gpu_hold(b->g, HOLD_STRIP, a.used, &device);
-		a.base = static_cast<char *>(device);
-	}
+	err = gpu_place(b->g, HOLD_STRIP, [=](gpu_block *a) {
+		b->on.slope = gpu_take<dp_slope>(a, slopes);
+		b->on.fields = gpu_take<float>(a, fields);
+		b->on.offset = gpu_take<int>(a, offsets);
+	});
 	if (err || (err = send_strips(b)) || (err = gpu_begin(b->g)) ||
 	    (err = dp_scores(j, &b->on, most_fields, most_offsets)))
 		return err;
@@ -235,21 +222,18 @@ put_trace(struct batch *b, size_t i)
 int
 run_batch(struct batch *b)
 {
-	struct arena a = {NULL, 0};
 	int err = batch_choose(b);
 
 	if (err)
 		return err;
-	batch_take(b, &a);
-	if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))
+	void *const held = gpu_place_on_host([=](gpu_block *a) { batch_take(b, a); });
+	if (!held)
 		return -ENOMEM;
-	a.used = 0;
-	batch_take(b, &a);
 	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
 		err = run_pass(b, pass);
 	if (!err)
 		batch_each(b, put_trace);
-	weir_free(a.base);
+	weir_free(held);
 	return err;
 }
 

@@ -5,7 +5,7 @@
  *
  * Bound: latency, d^2 comparisons at each of a line's points by one warp; all lines at once.
  */
-#include "gpu/dptrace/turn.h"
+#include "gpu/dptrace/chain.h"
 
 namespace
 {

@@ -52,18 +52,18 @@ refuse_large(struct dp_job *j)
 
 /* The host's arrays in the memory of a, or, without any, only counted. */
 void
-take_host(struct dp_job *j, struct arena *a)
+take_host(struct dp_job *j, gpu_block *a)
 {
-	j->line = dp_take<dp_line>(a, j->nline);
-	j->seg = dp_take<dp_segment>(a, j->nseg);
-	j->guide = dp_take<dp_guide>(a, j->nguide);
-	j->table = dp_take<dp_table>(a, 2 * j->nguide);
-	j->released = dp_take<int>(a, j->nseg);
-	j->at = dp_take<int>(a, j->nguide);
-	j->link = dp_take<float>(a, j->nguide);
-	j->margin = dp_take<float>(a, j->nguide);
-	j->best = dp_take<double>(a, j->nline);
-	j->solved = dp_take<bool>(a, j->nline);
+	j->line = gpu_take<dp_line>(a, j->nline);
+	j->seg = gpu_take<dp_segment>(a, j->nseg);
+	j->guide = gpu_take<dp_guide>(a, j->nguide);
+	j->table = gpu_take<dp_table>(a, 2 * j->nguide);
+	j->released = gpu_take<int>(a, j->nseg);
+	j->at = gpu_take<int>(a, j->nguide);
+	j->link = gpu_take<float>(a, j->nguide);
+	j->margin = gpu_take<float>(a, j->nguide);
+	j->best = gpu_take<double>(a, j->nline);
+	j->solved = gpu_take<bool>(a, j->nline);
 }
 
 /* The windows of h1 before h2: those of the guide before where spacings repeat, else new ones. */
@@ -136,21 +136,14 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, dp_course_of *
 int
 send_tables(struct dp_job *j)
 {
-	struct arena a = {NULL, 0};
 	dp_chains *c = &j->on;
-	void *device = NULL;
-	int err = 0;
+	int err = gpu_place(j->g, HOLD_PASS, [=](gpu_block *b) {
+		c->line = gpu_take<dp_line>(b, j->nline);
+		c->seg = gpu_take<dp_segment>(b, j->nseg);
+		c->guide = gpu_take<dp_guide>(b, j->nguide);
+		c->table = gpu_take<dp_table>(b, j->ntable);
+	});
 
-	for (int round = 0; round < 2 && !err; round++) {
-		a.used = 0;
-		c->line = dp_take<dp_line>(&a, j->nline);
-		c->seg = dp_take<dp_segment>(&a, j->nseg);
-		c->guide = dp_take<dp_guide>(&a, j->nguide);
-		c->table = dp_take<dp_table>(&a, j->ntable);
-		if (!round)
-			err = gpu_hold(j->g, HOLD_PASS, a.used, &device);
-		a.base = static_cast<char *>(device);
-	}
 	if (err ||
 	    (err = gpu_up(j->g, const_cast<dp_line *>(c->line), j->line,
 			  j->nline * sizeof *c->line)) ||
@@ -164,23 +157,23 @@ send_tables(struct dp_job *j)
 }
 
 void
-take_sums(struct dp_job *j, struct arena *a)
+take_sums(struct dp_job *j, gpu_block *a)
 {
 	dp_chains *c = &j->on;
 	const size_t ends = j->nseg * c->maxlinks;
 
-	c->S = dp_take<float>(a, j->links);
-	c->F = dp_take<float>(a, j->backs);
-	c->H = j->margins ? dp_take<float>(a, j->links) : NULL;
-	c->through = j->margins ? dp_take<float>(a, j->nguide * c->maxd) : NULL;
-	c->window = dp_take<int>(a, j->windows);
-	c->entry = dp_take<float>(a, ends);
-	c->exit = dp_take<float>(a, ends);
-	c->leave = dp_take<float>(a, ends);
-	c->released = dp_take<int>(a, j->nseg);
-	c->at = dp_take<int>(a, j->nguide);
-	c->link = dp_take<float>(a, j->nguide);
-	c->margin = dp_take<float>(a, j->nguide);
+	c->S = gpu_take<float>(a, j->links);
+	c->F = gpu_take<float>(a, j->backs);
+	c->H = j->margins ? gpu_take<float>(a, j->links) : NULL;
+	c->through = j->margins ? gpu_take<float>(a, j->nguide * c->maxd) : NULL;
+	c->window = gpu_take<int>(a, j->windows);
+	c->entry = gpu_take<float>(a, ends);
+	c->exit = gpu_take<float>(a, ends);
+	c->leave = gpu_take<float>(a, ends);
+	c->released = gpu_take<int>(a, j->nseg);
+	c->at = gpu_take<int>(a, j->nguide);
+	c->link = gpu_take<float>(a, j->nguide);
+	c->margin = gpu_take<float>(a, j->nguide);
 }
 
 /* --- given tables -------------------------------------------------------------------------------------------------- */
@@ -268,36 +261,24 @@ int
 dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
 	   dp_course_of *course, void *ctx)
 {
-	struct arena a = {NULL, 0};
-	void *device;
 	int err;
 
 	j->nline = nline;
 	count_all(j, n, course, ctx);
 	if ((err = refuse_large(j)))
 		return err;
-	take_host(j, &a);
-	if (!(a.base = static_cast<char *>(weir_alloc(a.used, 1))))
+	if (!(j->held = gpu_place_on_host([=](gpu_block *b) { take_host(j, b); })))
 		return -ENOMEM;
-	a.used = 0;
-	take_host(j, &a);
 	fill_host(j, n, line, course, ctx);
-	if ((err = send_tables(j)))
-		return err;
-	a = {NULL, 0};
-	take_sums(j, &a);
-	if ((err = gpu_hold(j->g, HOLD_SUMS, a.used, &device)))
-		return err;
-	a = {static_cast<char *>(device), 0};
-	take_sums(j, &a);
-	return 0;
+	err = send_tables(j);
+	return err ? err : gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
 }
 
 void
 dp_free(struct dp_job *j)
 {
-	weir_free(j->line);
-	j->line = NULL;
+	weir_free(j->held);
+	j->held = NULL;
 }
 
 int

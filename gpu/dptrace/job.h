@@ -20,10 +20,9 @@
 #ifndef WEIR_GPU_DPTRACE_JOB_H
 #define WEIR_GPU_DPTRACE_JOB_H
 
-#include "gpu/device.h"
+#include "gpu/block.h"
 
 extern "C" {
-#include "common/base/mem.h"
 #include "dptrace/pass.h"
 #include "gpu/dptrace/dptrace.h"
 }
@@ -90,6 +89,7 @@ struct dp_job {
 	bool margins;
 	size_t nline, nseg, nguide, ntable, links, backs, windows;
 	int maxn, maxclimbs; /* maxclimbs: rows of links of a gap, at most */
+	void *held;	     /* the memory of the arrays on the host */
 	dp_line *line;
 	dp_segment *seg;
 	dp_guide *guide;
@@ -129,17 +129,6 @@ __device__ __forceinline__ size_t
 dp_back(const dp_guide *v, int j, int k)
 {
 	return v->back + (size_t)(v[1].o - v->o - j + k - v->low) * dp_row(v[1].d) + (size_t)k;
-}
-
-/* Takes n elements from an arena of dptrace/search/segment.h, at a multiple of 256 bytes, which suits the device too. */
-template <class E>
-E *
-dp_take(struct arena *a, size_t n)
-{
-	const size_t at = a->used;
-
-	a->used += (n * sizeof(E) + 255) / 256 * 256;
-	return a->base ? reinterpret_cast<E *>(a->base + at) : NULL;
 }
 
 /* Returns the course of segment k of a line. It is valid until the next call. */

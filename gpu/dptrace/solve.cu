@@ -27,22 +27,15 @@ struct lists {
 int
 take_lists(struct dp_job *j, struct lists *l, void **host)
 {
-	struct arena a = {NULL, 0};
-	void *device;
-
-	for (int round = 0; round < 2; round++) {
-		a.used = 0;
-		l->ids = dp_take<unsigned>(&a, j->nline);
-		l->of = dp_take<unsigned>(&a, j->nline);
-		l->out = dp_take<dp_sums>(&a, j->nline);
-		if (!round && !(*host = a.base = static_cast<char *>(weir_alloc(a.used, 1))))
-			return -ENOMEM;
-	}
-	const int err = gpu_hold(j->g, HOLD_LIST, a.used, &device);
-	a = {static_cast<char *>(device), 0};
-	l->on_ids = dp_take<unsigned>(&a, j->nline);
-	l->on_out = dp_take<dp_sums>(&a, j->nline);
-	return err;
+	*host = gpu_place_on_host([=](gpu_block *b) {
+		l->ids = gpu_take<unsigned>(b, j->nline);
+		l->of = gpu_take<unsigned>(b, j->nline);
+		l->out = gpu_take<dp_sums>(b, j->nline);
+	});
+	return !*host ? -ENOMEM : gpu_place(j->g, HOLD_LIST, [=](gpu_block *b) {
+		l->on_ids = gpu_take<unsigned>(b, j->nline);
+		l->on_out = gpu_take<dp_sums>(b, j->nline);
+	});
 }
 
 /* The segments of l->ids[0..n), from their entries to their exits. */

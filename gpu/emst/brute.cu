@@ -222,17 +222,11 @@ template <class T>
 int
 place_bvh(struct gpu *g, const points *p, size_t n, unsigned K, bvh *b)
 {
-	gpu_block at = {};
-	void *room;
-	int err;
+	const int err = gpu_place(g, HOLD_BVH, [&](gpu_block *at) { lay_bvh<T>(at, n, K, b); });
 
-	lay_bvh<T>(&at, n, K, b);
-	if ((err = gpu_hold(g, HOLD_BVH, at.used, &room)))
-		return err;
-	at = {static_cast<char *>(room), 0};
-	lay_bvh<T>(&at, n, K, b);
-	measure(b, static_cast<const T *>(p->x), n, K);
-	return 0;
+	if (!err)
+		measure(b, static_cast<const T *>(p->x), n, K);
+	return err;
 }
 
 template <class T>

@@ -101,7 +101,7 @@ sort_edges(struct gpu *g, const E &e, const order &o)
 
 /*
  * Sorts the n - 1 edges of a tree of n vertices, and makes them *t. The result's pages are large, since they are touched only
- * once or twice, and ring.cu fills them by several threads.
+ * once or twice, and copy.cu fills them by several threads.
  */
 template <class E>
 int

@@ -3,12 +3,11 @@
  *
  * Where a device takes its work in several bands, copies run beside kernels. In this order:
  *
- *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to ahead_tell(); the method
+ *	its ends, as its neighbours now are, go up; marker and mask of the next band are told to gpu_ahead_here(); the method
  *	the two ends of the result come down, since they are ends of the neighbours; the rest comes down later
  *
  * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back); 2 where the marker is made on the device.
  */
-#include "gpu/ahead.h"
 #include "gpu/morphrec/band.h"
 
 namespace
@@ -40,8 +39,7 @@ field_of(const job *o, size_t n)
 	f.slice = f.ty * tile_h + 1;
 	f.lo = o->p->clip.lo;
 	f.hi = o->p->clip.hi;
-	f.real = o->map.real;
-	f.flip = o->map.flip;
+	f.map = o->map;
 	return f;
 }
 
@@ -226,7 +224,7 @@ announce(const job *o, const part *next)
 	const gpu_span both[] = {{o->J + from, bytes}, {o->I + from, bytes}};
 
 	if (next->n)
-		ahead_tell(o->g, both, 2);
+		gpu_ahead_here(o->g, both, 2);
 }
 
 } // namespace
@@ -293,9 +291,9 @@ band_make(job *o)
 	    (err = morphrec_make(o->g, &f, r.before, a->n, at, &o->recipe, &whole,
 				 static_cast<unsigned *>(nan))))
 		return err;
-	if (f.real && (err = gpu_look(o->g, &any, nan, sizeof any)))
+	if (f.map.real && (err = gpu_look(o->g, &any, nan, sizeof any)))
 		return err;
-	o->nan = f.real && any;
+	o->nan = f.map.real && any;
 	o->here = *a;
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "gpu/device.h"
 
 extern "C" {
+#include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 }
 
@@ -97,8 +98,7 @@ struct field {
 	size_t pitch;	 /* words of a row */
 	size_t slice;	 /* rows of a slice, the empty one included */
 	u64 lo, hi;	 /* smallest and largest key of J */
-	bool real;	 /* real and flip: struct key_map of morphrec/keys.h */
-	u64 flip;
+	struct key_map map;
 };
 
 /* The figures of a method. */

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/ahead.h"
 #include "gpu/morphrec/band.h"
 
 extern "C" {
@@ -84,8 +83,8 @@ settle_share(struct gpu *, size_t i, void *jobs)
 		again = false;
 		err = sweep(o, up, &again);
 	}
-	ahead_tell(o->g, NULL, 0);
-	return err ? err : ahead_settle(o->g, NULL, 0);
+	gpu_ahead_here(o->g, NULL, 0);
+	return err ? err : gpu_settle_here(o->g, NULL, 0);
 }
 
 int
@@ -223,7 +222,7 @@ finish_share(struct gpu *, size_t i, void *jobs)
 	job *const o = static_cast<job *>(jobs) + i;
 	const int err = o->share.n ? band_finish(o) : 0;
 
-	return err ? err : ahead_settle(o->g, NULL, 0);
+	return err ? err : gpu_settle_here(o->g, NULL, 0);
 }
 
 /*

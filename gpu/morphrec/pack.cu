@@ -30,28 +30,22 @@ template <> struct raw_type<64> {
 /* morphrec/keys.h, in and out. */
 template <unsigned bits>
 __device__ u64
-to_key(u64 v, bool real, u64 flip)
+to_key(u64 v, struct key_map map)
 {
-	const u64 top = (u64)1 << (bits - 1), inf = bits == 32 ? 0x7f800000u : 0x7ff0000000000000u;
-
-	if (!real)
-		return v ^ flip;
-	if ((v & ~top) > inf)
-		return 0;
-	v = v == top ? 0 : v;
-	return ((v & top) ? ~v & (top | (top - 1)) : v | top) ^ flip;
+	return bits == 8    ? key8_in((uint8_t)v, map)
+	       : bits == 16 ? key16_in((uint16_t)v, map)
+	       : bits == 32 ? key32_in((uint32_t)v, map)
+			    : key64_in(v, map);
 }
 
 template <unsigned bits>
 __device__ u64
-from_key(u64 k, bool real, u64 flip)
+from_key(u64 k, struct key_map map)
 {
-	const u64 top = (u64)1 << (bits - 1);
-
-	k ^= flip;
-	if (!real)
-		return k;
-	return k & top ? k ^ top : ~k & (top | (top - 1));
+	return bits == 8    ? key8_out((uint8_t)k, map)
+	       : bits == 16 ? key16_out((uint16_t)k, map)
+	       : bits == 32 ? key32_out((uint32_t)k, map)
+			    : key64_out(k, map);
 }
 
 /* Word i of the picture, counted over all rows; where it stands, and its first sample. */
@@ -114,7 +108,7 @@ pack(const field f, const span part, void *words, const void *samples)
 	const spot s = spot_of<bits>(f, part.first + i);
 	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
 	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
-		w |= (word)to_key<bits>(keys<bits>::key(all, b), f.real, f.flip) << b * bits % 64;
+		w |= (word)to_key<bits>(keys<bits>::key(all, b), f.map) << b * bits % 64;
 	static_cast<word *>(words)[s.at] = w;
 }
 
@@ -151,7 +145,7 @@ lowered(const field &f, const morphrec_recipe &r, u64 k)
 	if (k <= r.floor || k - r.floor <= r.h)
 		return k < r.floor ? k : r.floor;
 	const u64 down = k - r.h;
-	return down - (to_key<bits>(from_key<bits>(down, f.real, f.flip), f.real, f.flip) == k);
+	return down - (to_key<bits>(from_key<bits>(down, f.map), f.map) == k);
 }
 
 /* Whether sample x of a row is on the frame of the picture or volume. */
@@ -172,22 +166,21 @@ marked(const field &f, const morphrec_recipe &r, const outline &whole, const spo
 {
 	const u64 k = *mask;
 
-	if (f.real && !k)
+	if (f.map.real && !k)
 		return 0;
 	switch (r.marker) {
 	case MORPHREC_LOWERED:
 		return lowered<bits>(f, r, k);
 	case MORPHREC_SHIFTED: {
 		const auto value = value_of<bits>(v);
-		const u64 j =
-		    to_key<bits>(bits_of(value - (decltype(value))r.shift), f.real, f.flip);
+		const u64 j = to_key<bits>(bits_of(value - (decltype(value))r.shift), f.map);
 		return j < k ? j : k;
 	}
 	case MORPHREC_THRESHOLD:
-		*mask = to_key<bits>(k >= r.lo ? r.yes : r.no, f.real, f.flip);
-		return to_key<bits>(k >= r.hi ? r.yes : r.no, f.real, f.flip);
+		*mask = to_key<bits>(k >= r.lo ? r.yes : r.no, f.map);
+		return to_key<bits>(k >= r.hi ? r.yes : r.no, f.map);
 	default: {
-		const u64 fill = to_key<bits>(r.fill, f.real, f.flip);
+		const u64 fill = to_key<bits>(r.fill, f.map);
 		return fill >= k || on_frame(f, whole, (s.sample - s.x) / f.w, s.x + b) ? k : fill;
 	}
 	}
@@ -209,8 +202,8 @@ make(const field f, const span part, const void *samples, const morphrec_recipe 
 	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
 	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++) {
 		const u64 v = keys<bits>::key(all, b);
-		u64 mask = to_key<bits>(v, f.real, f.flip);
-		wall |= f.real && !mask;
+		u64 mask = to_key<bits>(v, f.map);
+		wall |= f.map.real && !mask;
 		J |= (word)marked<bits>(f, r, whole, s, b, v, &mask) << b * bits % 64;
 		I |= (word)mask << b * bits % 64;
 	}
@@ -225,11 +218,11 @@ template <unsigned bits>
 __device__ u64
 difference(const field &f, const morphrec_recipe &r, u64 v, u64 key)
 {
-	if (!f.real) {
-		const u64 d = (to_key<bits>(v, false, f.flip) - key) & (~(u64)0 >> (64 - bits));
+	if (!f.map.real) {
+		const u64 d = (to_key<bits>(v, f.map) - key) & (~(u64)0 >> (64 - bits));
 		return d < r.most ? d : r.most;
 	}
-	const auto x = value_of<bits>(v), y = value_of<bits>(from_key<bits>(key, true, f.flip));
+	const auto x = value_of<bits>(v), y = value_of<bits>(from_key<bits>(key, f.map));
 	if (x != x)
 		return v | (u64)1 << (bits == 32 ? 22 : 51);
 	return x == y ? 0 : y == -INFINITY ? v : bits_of(x - y);
@@ -243,9 +236,9 @@ result_of(const field &f, const morphrec_recipe &r, u64 v, u64 key)
 	if (r.result == MORPHREC_DIFFERENCE)
 		return difference<bits>(f, r, v, key);
 	if (r.result == MORPHREC_LEVEL)
-		return from_key<bits>(key, f.real, f.flip);
-	const u64 k = to_key<bits>(v, f.real, f.flip);
-	return f.real && !k ? v : key < k ? r.yes : r.no;
+		return from_key<bits>(key, f.map);
+	const u64 k = to_key<bits>(v, f.map);
+	return f.map.real && !k ? v : key < k ? r.yes : r.no;
 }
 
 template <unsigned bits>

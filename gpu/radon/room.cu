@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-extern "C" {
-#include "common/base/mem.h"
-}
-
 namespace
 {
 
@@ -36,7 +32,7 @@ single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
 		       LINE_TAPS * sizeof *coef);
 }
 
-/* Tables: with values where b is on the host, else where they lie. */
+/* Tables: with values while b is on the host, else where they lie. */
 void
 lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
 {
@@ -57,23 +53,11 @@ lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
 int
 send_tables(struct gpu *g, const struct radon_core *p, radon_job *w)
 {
-	gpu_block b = {}, on = {};
-	void *at;
-	int err;
+	bool filled = false;
 
-	lay_tables(&b, p, false, w);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (!b.base)
-		return -ENOMEM;
-	lay_tables(&b, p, true, w);
-	if (!(err = gpu_hold(g, HOLD_TABLES, b.used, &at)) &&
-	    !(err = gpu_up(g, at, b.base, b.used))) {
-		on.base = static_cast<char *>(at);
-		lay_tables(&on, p, false, w);
-	}
-	weir_free(b.base);
-	return err;
+	return gpu_place_filled(
+	    g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, p, !filled, w); },
+	    [&] { filled = true; });
 }
 
 /* A mute that depends on time too, sample by sample. */

@@ -5,10 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-extern "C" {
-#include "common/base/mem.h"
-}
-
 namespace
 {
 
@@ -56,8 +52,6 @@ int
 usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 {
 	const int dim = p->o.dim;
-	gpu_block b[2] = {};
-	void *at[2];
 	int err = usfft_too_large(g, p->grid.n);
 
 	if (err)
@@ -76,16 +70,8 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 	k->ncoef = (unsigned)p->taps.ncoef;
 	k->span_log = (unsigned)tile_span_log(dim);
 	k->fft_order = p->o.fft_order;
-	lay_points(&b[0], k, dim);
-	lay_tables(&b[1], k, dim);
-	if ((err = gpu_hold(g, HOLD_POINTS, b[0].used, &at[0])) ||
-	    (err = gpu_hold(g, HOLD_TABLES, b[1].used, &at[1])))
-		return err;
-	for (int i = 0; i < 2; i++)
-		b[i] = {static_cast<char *>(at[i]), 0};
-	lay_points(&b[0], k, dim);
-	lay_tables(&b[1], k, dim);
-	return 0;
+	err = gpu_place(g, HOLD_POINTS, [&](gpu_block *b) { lay_points(b, k, dim); });
+	return err ? err : gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
 }
 
 template <class T>
@@ -93,26 +79,19 @@ int
 usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
 {
 	work<T> k = on;
-	gpu_block b = {};
-	int err;
 
-	lay_tables(&b, &k, p->o.dim);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (!b.base)
-		return -ENOMEM;
-	lay_tables(&b, &k, p->o.dim);
-	for (int a = 0; a < p->o.dim; a++) {
-		T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
-		for (unsigned d = 0; d < k.ncoef; d++)
-			for (unsigned t = 0; t < k.w; t++)
-				c[d * WINDOW_MAXW + t] = (T)p->win[a].coef[k.ncoef - 1 - d][t];
-		memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
-		       (k.modes[a] / 2 + 1) * sizeof(T));
-	}
-	err = gpu_up(g, g->held[HOLD_TABLES], b.base, b.used);
-	weir_free(b.base);
-	return err;
+	const auto lay = [&](gpu_block *b) { lay_tables(b, &k, p->o.dim); };
+	return gpu_place_filled(g, HOLD_TABLES, lay, [&] {
+		for (int a = 0; a < p->o.dim; a++) {
+			T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
+			for (unsigned d = 0; d < k.ncoef; d++)
+				for (unsigned t = 0; t < k.w; t++)
+					c[d * WINDOW_MAXW + t] =
+					    (T)p->win[a].coef[k.ncoef - 1 - d][t];
+			memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
+			       (k.modes[a] / 2 + 1) * sizeof(T));
+		}
+	});
 }
 
 template int usfft_work(struct gpu *, const struct usfft_plan *, work<float> *);

@@ -137,33 +137,26 @@ template <class T>
 int
 send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
 {
-	gpu_block b = {};
-	void *device;
-	int err = -ENOMEM;
+	folds x, y;
+	const int err = gpu_place_filled(
+	    g, WC_FOLD,
+	    [&](gpu_block *b) {
+		    x = lay_folds(b, &p->x, a->wide);
+		    y = lay_folds(b, &p->y, a->high);
+	    },
+	    [&] {
+		    list_copies(x, &p->x, a->wide);
+		    list_copies(y, &p->y, a->high);
+		    list_tiles_of(x, &p->x, a->wide, p->q.kw);
+		    list_tiles_of(y, &p->y, a->high, p->q.kh);
+	    });
 
-	lay_folds(&b, &p->x, a->wide);
-	lay_folds(&b, &p->y, a->high);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (b.base) {
-		folds x = lay_folds(&b, &p->x, a->wide), y = lay_folds(&b, &p->y, a->high);
-		list_copies(x, &p->x, a->wide);
-		list_copies(y, &p->y, a->high);
-		list_tiles_of(x, &p->x, a->wide, p->q.kw);
-		list_tiles_of(y, &p->y, a->high, p->q.kh);
-		if (!(err = wc_send(g, WC_FOLD, &b, &device))) {
-			gpu_block on = {static_cast<char *>(device), 0};
-			x = lay_folds(&on, &p->x, a->wide);
-			y = lay_folds(&on, &p->y, a->high);
-			a->column0 = x.first;
-			a->column = x.place;
-			a->tile_x = x.tile;
-			a->row0 = y.first;
-			a->row = y.place;
-			a->tile_y = y.tile;
-		}
-	}
-	weir_free(b.base);
+	a->column0 = x.first;
+	a->column = x.place;
+	a->tile_x = x.tile;
+	a->row0 = y.first;
+	a->row = y.place;
+	a->tile_y = y.tile;
 	return err;
 }
 

@@ -200,9 +200,7 @@ template <class T>
 int
 wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n)
 {
-	gpu_block one = {}, count = {}, on = {};
 	size_t room;
-	void *device;
 	int err = gpu_room(g, &room);
 
 	if (err)
@@ -213,15 +211,10 @@ wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b
 	b->high = (unsigned)p->y.longest;
 	b->wide = (unsigned)p->x.longest;
 	b->slots = (unsigned)p->slots;
-	take_tiles(b, &one, 1, 1);
+	const size_t one = gpu_lay(NULL, [&](gpu_block *at) { take_tiles(b, at, 1, 1); });
 	room = room / 2 < ENOUGH ? room / 2 : ENOUGH;
-	*n = room / one.used < 1 ? 1 : room / one.used < all ? room / one.used : all;
-	take_tiles(b, &count, *n, p->x.nfun);
-	if ((err = gpu_hold(g, WC_TILES, count.used, &device)))
-		return err;
-	on.base = static_cast<char *>(device);
-	take_tiles(b, &on, *n, p->x.nfun);
-	return 0;
+	*n = room / one < 1 ? 1 : room / one < all ? room / one : all;
+	return gpu_place(g, WC_TILES, [&](gpu_block *at) { take_tiles(b, at, *n, p->x.nfun); });
 }
 
 template int wc_run_tiles<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,

@@ -73,9 +73,6 @@ ptrdiff_t wc_place(const struct wconv_axis *a, ptrdiff_t x);
 /* Returns what the problem says about a step with so many rows of results; the arrays are missing. */
 template <class T> wc_work<T> wc_work_of(const struct wconv_plan *p, size_t rows);
 
-/* Copies a block that the host has filled to the device. */
-int wc_send(struct gpu *g, int slot, const gpu_block *b, void **device);
-
 /* Sends the kernels. Call it before the first step of a picture. */
 template <class T> int wc_send_kernels(struct gpu *g, const struct wconv_plan *p);
 

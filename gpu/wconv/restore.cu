@@ -98,21 +98,14 @@ open_pictures(wc_pictures<T> *v)
 {
 	struct gpu *const g = v->g;
 	const unsigned parts = wc_parts(v->m > v->n ? v->m : v->n);
-	gpu_block b = {}, totals = {};
-	void *device, *sums;
 	int err;
 
-	lay_out<T>(&b, v);
-	gpu_take<wc_extent>(&totals, parts);
-	gpu_take<wc_scalars>(&totals, 1);
-	if ((err = gpu_hold(g, WC_PICTURES, b.used, &device)) ||
-	    (err = gpu_hold(g, WC_TOTALS, totals.used, &sums)))
+	if ((err = gpu_place(g, WC_PICTURES, [&](gpu_block *b) { lay_out<T>(b, v); })) ||
+	    (err = gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
+		     v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(b, parts));
+		     v->total = gpu_take<wc_scalars>(b, 1);
+	     })))
 		return err;
-	b = {static_cast<char *>(device), 0};
-	lay_out<T>(&b, v);
-	totals = {static_cast<char *>(sums), 0};
-	v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(&totals, parts));
-	v->total = gpu_take<wc_scalars>(&totals, 1);
 	return wc_whole_open<T>(g, wconv_restore_by(v->d), &v->a);
 }
 

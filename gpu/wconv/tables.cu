@@ -221,58 +221,36 @@ wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *
 	return n;
 }
 
-int
-wc_send(struct gpu *g, int slot, const gpu_block *b, void **device)
-{
-	const int err = gpu_hold(g, slot, b->used, device);
-
-	return err ? err : gpu_up(g, *device, b->base, b->used);
-}
-
 template <class T>
 int
 wc_send_kernels(struct gpu *g, const struct wconv_plan *p)
 {
 	const size_t n = p->q.gx * p->q.gy * p->q.kw * p->q.kh;
-	gpu_block b = {static_cast<char *>(weir_alloc(n, sizeof(T))), n * sizeof(T)};
-	void *device;
-	int err = -ENOMEM;
+	T *to;
 
-	if (b.base) {
-		turn_kernels<T>(reinterpret_cast<T *>(b.base), p);
-		err = wc_send(g, WC_KERNELS, &b, &device);
-	}
-	weir_free(b.base);
-	return err;
+	return gpu_place_filled(
+	    g, WC_KERNELS, [&](gpu_block *b) { to = gpu_take<T>(b, n); },
+	    [&] { turn_kernels<T>(to, p); });
 }
 
 template <class T>
 int
 wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w)
 {
-	gpu_block b = {};
-	void *device;
-	int err = -ENOMEM;
+	tables<T> t;
+	const int err = gpu_place_filled(
+	    g, WC_TABLES, [&](gpu_block *b) { t = lay_tables<T>(b, p); },
+	    [&] {
+		    fill_tables<T>(t, p);
+		    w->segments = cut_segments(&p->x, t.seg, &w->longest);
+	    });
 
-	lay_tables<T>(&b, p);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (b.base) {
-		tables<T> t = lay_tables<T>(&b, p);
-		fill_tables<T>(t, p);
-		w->segments = cut_segments(&p->x, t.seg, &w->longest);
-		if (!(err = wc_send(g, WC_TABLES, &b, &device))) {
-			gpu_block on = {static_cast<char *>(device), 0};
-			t = lay_tables<T>(&on, p);
-			w->wx = t.wx;
-			w->fx = t.fx;
-			w->column = t.column;
-			w->seg = t.seg;
-			w->number = t.number;
-			w->sum = wconv_divides(&p->q) ? t.sum : NULL;
-		}
-	}
-	weir_free(b.base);
+	w->wx = t.wx;
+	w->fx = t.fx;
+	w->column = t.column;
+	w->seg = t.seg;
+	w->number = t.number;
+	w->sum = wconv_divides(&p->q) ? t.sum : NULL;
 	return err;
 }
 
@@ -281,24 +259,14 @@ int
 wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t first, size_t rows,
 	     wc_work<T> *w)
 {
-	gpu_block b = {};
-	void *device;
-	int err = -ENOMEM;
+	step_tables<T> t;
+	const int err = gpu_place_filled(
+	    g, WC_STEP, [&](gpu_block *b) { t = lay_step<T>(b, p, rows); },
+	    [&] { fill_step<T>(t, p, depth, first, rows); });
 
-	lay_step<T>(&b, p, rows);
-	b.base = static_cast<char *>(weir_calloc(b.used, 1));
-	b.used = 0;
-	if (b.base) {
-		fill_step<T>(lay_step<T>(&b, p, rows), p, depth, first, rows);
-		if (!(err = wc_send(g, WC_STEP, &b, &device))) {
-			gpu_block on = {static_cast<char *>(device), 0};
-			const step_tables<T> t = lay_step<T>(&on, p, rows);
-			w->wy = t.wy;
-			w->fy = t.fy;
-			w->row = t.row;
-		}
-	}
-	weir_free(b.base);
+	w->wy = t.wy;
+	w->fy = t.fy;
+	w->row = t.row;
 	return err;
 }
 

@@ -458,10 +458,10 @@ const struct cudacpu_selftest cudacpu_selftests[] = {
     {"shuffles and votes bring what is meant, in groups and parts of a warp too", test_meetings,
      false},
     {"a stream hands data to another, and waits for its turn", test_streams, false},
-    {"gpu/ahead.cu: items go up and come down beside the run of others", selftest_copies, false},
-    {"gpu/ahead.cu: results of all devices have arrived, while their next run goes on too",
+    {"gpu/copy.cu: items go up and come down beside the run of others", selftest_copies, false},
+    {"gpu/copy.cu: results of all devices have arrived, while their next run goes on too",
      test_settle, false},
-    {"gpu/ahead.cu: memory that is taken for the next item counts once as room", test_room, true},
+    {"gpu/copy.cu: memory that is taken for the next item counts once as room", test_room, true},
     {"gpu/prim.cu: a sort is stable, and so is one after another", test_sort, false},
     {"the time of kernels stands still while a plan is made", test_plan, false},
     {}};
