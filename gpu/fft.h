@@ -50,7 +50,7 @@ int gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f);
 /*
  * Complex transforms of a whole array, in place, of which only the first few and the last few slices along the slowest axis
  * hold samples (modes padded with zeros) or are wanted (modes that are kept). Only in those slices the other axes are
- * transformed. See fft_slices.cu.
+ * transformed. See fft.cu.
  */
 struct gpu_fft_slices {
 	/* slowest: along the slowest axis. others: in the first slices, in the last; batch 0: none. */

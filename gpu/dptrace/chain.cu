@@ -1,18 +1,95 @@
 /*
  * Chains of segments: what dptrace/search/chain.c does to one line, done to all lines of a batch, their k-th
- * segments at a time. The way back: follow.cu.
+ * segments at a time.
  *
  *	windows		warp = table; the CPU's walk, since rounding decides where it stops, 16 steps of both its ends at a time
  *	meet		block = point where two segments meet, thread = link after it, a loop over the links before it
+ *	follow		warp = line, from its end back: 32 links before at a time, the best by (sum, straightness, lowest)
  *
  * Bound: the recursion between; of their own d^2 comparisons a point, n d a line, and two small copies over the bus a
  * segment of the longest line.
+ * The way back: latency, d^2 comparisons at each of a line's points by one warp; all lines at once.
+ *
+ * The host's part: what the sums that come back mean, and whether a bound is given up.
  */
-#include "gpu/dptrace/chain.h"
+#include "gpu/dptrace/job.h"
+
+#include <string.h>
+
 #include "gpu/reduce.h"
 
 namespace
 {
+
+/* Numbers that the host reads: what rebase() subtracted, and the largest sum at the end. */
+struct dp_sums {
+	float taken, most;
+};
+
+/*
+ * Turns between links. Angles are judged in double precision by the CPU's turn_ok(), without contraction (-fmad=false), so every turn
+ * is judged alike.
+ */
+struct step {
+	double x, y;
+};
+
+/* The step of a link that climbs rows over h, in the picture. */
+__device__ __forceinline__ step
+step_of(double ex, double ey, double h, double v)
+{
+	return {h * ex - v * ey, h * ey + v * ex};
+}
+
+__device__ __forceinline__ step
+first_step(const dp_chains &c, const dp_segment &s, int i, int k)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o - i + k) * s.dv);
+}
+
+__device__ __forceinline__ step
+last_step(const dp_chains &c, const dp_segment &s, int i, int k)
+{
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - i + k) * s.dv);
+}
+
+/* The samples of the first and of the last but one guide, and of those after them. */
+struct pair_of_guides {
+	int d, e;
+};
+
+__device__ __forceinline__ pair_of_guides
+first_guides(const dp_chains &c, const dp_segment &s)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	return {v->d, v[1].d};
+}
+
+__device__ __forceinline__ pair_of_guides
+last_guides(const dp_chains &c, const dp_segment &s)
+{
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+
+	return {v->d, v[1].d};
+}
+
+/* Whether link i -> k of the gap after guide v climbs more rows than links of its segment may. */
+__device__ __forceinline__ bool
+is_steep(const dp_segment &s, const dp_guide *v, int i, int k)
+{
+	return s.steepest && abs(v[1].o - v->o - i + k) > s.steepest;
+}
+
+__device__ __forceinline__ bool
+may_follow(struct bound phi, step a, step b)
+{
+	return turn_ok(phi, a.x, a.y, b.x, b.y);
+}
 
 constexpr unsigned THREADS = 256;
 
@@ -194,8 +271,6 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 	rebase(leave, p.d * p.e);
 }
 
-} // namespace
-
 int
 dp_windows(struct dp_job *j)
 {
@@ -237,4 +312,358 @@ dp_end(struct dp_job *j, const unsigned *lines, unsigned n, dp_sums *out)
 {
 	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, lines, out);
 	return 0;
+}
+
+/* --- the way back ----------------------------------------------------------------------------------------------------- */
+
+/* A link before: the larger sum, then the straighter turn, then the one nearer to the middle, then the lower sample. */
+struct choice {
+	float sum;
+	double straight;
+	int aside, sample;
+};
+
+__device__ bool
+is_better(const choice &a, const choice &b)
+{
+	if (a.sum != b.sum)
+		return a.sum > b.sum;
+	if (a.straight != b.straight)
+		return a.straight > b.straight;
+	if (a.aside != b.aside)
+		return a.aside < b.aside;
+	return a.sample < b.sample;
+}
+
+/* The best of a warp's choices. */
+__device__ choice
+warp_best(choice a)
+{
+	for (int step = WARP / 2; step; step /= 2) {
+		const choice b = {
+		    __shfl_xor_sync(~0u, a.sum, step), __shfl_xor_sync(~0u, a.straight, step),
+		    __shfl_xor_sync(~0u, a.aside, step), __shfl_xor_sync(~0u, a.sample, step)};
+		if (is_better(b, a))
+			a = b;
+	}
+	return a;
+}
+
+/* The best last link of a segment before the step next from sample start, or, at the end, before the way straight on. */
+__device__ int
+best_last(const dp_chains &c, size_t id, bool end, step next, int start)
+{
+	const dp_segment s = c.seg[id];
+	const dp_guide *v = c.guide + s.guide + s.n - 2;
+	const pair_of_guides p = last_guides(c, s);
+	const struct bound phi = c.line[s.line].phi;
+	const float *sum = c.exit + id * c.maxlinks;
+	const bool free = end || c.released[id + 1];
+	choice best = {2 * NEVER, -INFINITY, 0, 0};
+
+	if (end)
+		next = {s.fx, s.fy};
+	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)WARP) {
+		const int m = j % p.e;
+		const step a = last_step(c, s, j / p.e, m);
+		const float f = sum[j];
+		if (f < best.sum || (!end && m != start) || !dp_is_kept(v, j / p.e, m) ||
+		    (!free && !may_follow(phi, a, next)))
+			continue;
+		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
+		const choice to = {f, cosine, abs(2 * m + 1 - p.e), j};
+		if (is_better(to, best))
+			best = to;
+	}
+	return warp_best(best).sample;
+}
+
+/* The start of the best link to sample j of guide g, when the link after it has slope t. */
+__device__ int
+best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
+{
+	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
+	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
+	const int climb = v->o - u->o;
+	const double y2 = t * s.dv;
+	choice best = {2 * NEVER, -INFINITY, 0, 0};
+
+	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
+	     i <= min(u->d - 1, j - (lo[t] - climb)); i += (int)WARP) {
+		const float sum = c.F[dp_back(u, i, j)];
+		if (sum < best.sum)
+			continue;
+		const double y1 = (j - i + climb) * s.dv;
+		const choice to = {sum, (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), 0,
+				   i};
+		if (is_better(to, best))
+			best = to;
+	}
+	return warp_best(best).sample;
+}
+
+/* at of a segment from its last link j -> k on. A link without a place is not looked up. */
+__device__ void
+follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
+{
+	const dp_guide *v = c.guide + s.guide;
+
+	for (int g = s.n - 2; g >= 0; g--) {
+		const bool kept = dp_is_kept(v + g, j, k);
+		const int i =
+		    g > 0 && kept ? best_before(c, s, g, j, k - j + v[g + 1].o - v[g].o) : 0;
+		if (threadIdx.x == 0) {
+			c.at[s.guide + (size_t)g + 1] = k;
+			c.link[s.guide + (size_t)g] = kept ? c.S[dp_link(v + g, j, k)] : NEVER;
+		}
+		k = j;
+		j = i;
+	}
+	if (threadIdx.x == 0)
+		c.at[s.guide] = k;
+	__syncwarp();
+}
+
+/* at and link of whole lines. warp = line. */
+__global__ void
+follow(const dp_chains c, const unsigned *lines)
+{
+	const dp_line l = c.line[lines[blockIdx.x]];
+	step next = {0, 0};
+	int start = 0;
+
+	for (int k = l.n - 1; k >= 0; k--) {
+		const size_t id = l.seg + (size_t)k;
+		const dp_segment s = c.seg[id];
+		const int e = last_guides(c, s).e,
+			  link = best_last(c, id, k == l.n - 1, next, start);
+		follow_segment(c, s, link / e, link % e);
+		start = c.at[s.guide];
+		next = first_step(c, s, start, c.at[s.guide + 1]);
+	}
+}
+
+int
+dp_follow(struct dp_job *j, const unsigned *lines, unsigned n)
+{
+	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, lines);
+	return 0;
+}
+
+/* --- from segment to segment ------------------------------------------------------------------------------------------ */
+
+/* What came of a line. */
+struct passage {
+	unsigned line;
+	bool through; /* some polyline goes through */
+	double best;
+};
+
+/* What goes to the device and comes back, by line, on the host and there. */
+struct lists {
+	unsigned *ids, *of; /* segments at work, and the passages they belong to */
+	dp_sums *out;
+	unsigned *on_ids;
+	dp_sums *on_out;
+};
+
+int
+take_lists(struct dp_job *j, struct lists *l, void **host)
+{
+	*host = gpu_place_on_host([=](gpu_block *b) {
+		l->ids = gpu_take<unsigned>(b, j->nline);
+		l->of = gpu_take<unsigned>(b, j->nline);
+		l->out = gpu_take<dp_sums>(b, j->nline);
+	});
+	return !*host ? -ENOMEM : gpu_place(j->g, HOLD_LIST, [=](gpu_block *b) {
+		l->on_ids = gpu_take<unsigned>(b, j->nline);
+		l->on_out = gpu_take<dp_sums>(b, j->nline);
+	});
+}
+
+/* The segments of l->ids[0..n), from their entries to their exits. */
+int
+pass(struct dp_job *j, const struct lists *l, unsigned n)
+{
+	int err = gpu_up(j->g, l->on_ids, l->ids, n * sizeof *l->ids);
+
+	if (err || (err = gpu_begin(j->g)))
+		return err;
+	if ((err = dp_meet(j, l->on_ids, n, l->on_out)) || (err = dp_forward(j, l->on_ids, n)) ||
+	    (err = dp_pass_out(j, l->on_ids, n, l->on_out)) || (err = gpu_end(j->g)))
+		return err;
+	return gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out);
+}
+
+/*
+ * Of the n segments just passed, those that no polyline goes through: they are tried again without a bound at their start,
+ * and their number is returned; the others' passages are done with or have failed.
+ */
+unsigned
+look_over(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
+{
+	unsigned again = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned id = l->ids[i];
+		struct passage *q = &p[l->of[i]];
+		if (l->out[i].most > NEVER / 2) {
+			q->best += (double)l->out[i].taken;
+		} else if (j->seg[id].k == 0 || j->released[id]) {
+			q->through = false;
+		} else {
+			j->released[id] = 1;
+			l->ids[again] = id;
+			l->of[again++] = l->of[i];
+		}
+	}
+	return again;
+}
+
+int
+send_released(struct dp_job *j)
+{
+	return gpu_up(j->g, j->on.released, j->released, j->nseg * sizeof *j->released);
+}
+
+/* The lines of p[0..n) into the list of the device. */
+int
+send_lines(struct dp_job *j, const struct lists *l, const struct passage *p, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		l->ids[i] = p[i].line;
+	return gpu_up(j->g, l->on_ids, l->ids, n * sizeof *l->ids);
+}
+
+/* passage_run() of dptrace/search/chain.c, for n lines. */
+int
+go(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
+{
+	int most = 0, err = send_lines(j, l, p, n);
+
+	if (err || (err = dp_begin(j, l->on_ids, n)))
+		return err;
+	for (unsigned i = 0; i < n; i++) {
+		p[i].through = true;
+		p[i].best = 0;
+		most = j->line[p[i].line].n > most ? j->line[p[i].line].n : most;
+	}
+	for (int k = 0; k < most; k++) {
+		unsigned count = 0;
+		for (unsigned i = 0; i < n; i++)
+			if (p[i].through && k < j->line[p[i].line].n) {
+				l->ids[count] = (unsigned)(j->line[p[i].line].seg + (size_t)k);
+				l->of[count++] = i;
+			}
+		while (count) {
+			if ((err = pass(j, l, count)))
+				return err;
+			count = look_over(j, l, p, count);
+			if (count && (err = send_released(j)))
+				return err;
+		}
+	}
+	return 0;
+}
+
+/* The sums that lines that went through reach at the end, and their polylines. */
+int
+finish(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
+{
+	int err = send_lines(j, l, p, n);
+
+	if (err || (err = gpu_begin(j->g)) || (err = dp_end(j, l->on_ids, n, l->on_out)) ||
+	    (err = dp_follow(j, l->on_ids, n)) || (err = gpu_end(j->g)) ||
+	    (err = gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out)))
+		return err;
+	for (unsigned i = 0; i < n; i++)
+		p[i].best += (double)l->out[i].most;
+	return 0;
+}
+
+/* Keeps those of p[0..n) that went through, in order; how many. */
+unsigned
+keep_through(struct passage *p, unsigned n)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		if (p[i].through)
+			p[kept++] = p[i];
+	return kept;
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------------- */
+
+/* H and margins of all lines that are solved, their segments from the last on. */
+int
+find_margins(struct dp_job *j, const struct lists *l, const struct passage *p, unsigned n)
+{
+	int most = 0, err;
+
+	for (unsigned i = 0; i < n; i++)
+		most = j->line[p[i].line].n > most ? j->line[p[i].line].n : most;
+	for (int back = 1; back <= most; back++) {
+		unsigned count = 0;
+		for (unsigned i = 0; i < n; i++) {
+			const dp_line *of = &j->line[p[i].line];
+			if (back <= of->n)
+				l->ids[count++] = (unsigned)(of->seg + (size_t)(of->n - back));
+		}
+		if ((err = gpu_up(j->g, l->on_ids, l->ids, count * sizeof *l->ids)) ||
+		    (err = gpu_begin(j->g)) || (err = dp_backward(j, l->on_ids, count)) ||
+		    (err = dp_meet_back(j, l->on_ids, count)) || (err = gpu_end(j->g)))
+			return err;
+	}
+	return 0;
+}
+
+/* p: [lines]. */
+int
+solve(struct dp_job *j, const struct lists *l, struct passage *p)
+{
+	unsigned n = (unsigned)j->nline;
+	int err = gpu_begin(j->g);
+
+	if (err || (err = dp_windows(j)) || (err = gpu_end(j->g)))
+		return err;
+	for (unsigned i = 0; i < n; i++) {
+		p[i] = {i, false, 0};
+		j->solved[i] = false;
+	}
+	memset(j->released, 0, j->nseg * sizeof *j->released);
+	if ((err = send_released(j)) || (err = go(j, l, p, n)))
+		return err;
+	for (unsigned i = 0; i < n; i++)
+		j->best[i] = p[i].best;
+	n = keep_through(p, n);
+	if (n && ((err = finish(j, l, p, n)) || (j->margins && (err = find_margins(j, l, p, n)))))
+		return err;
+	for (unsigned i = 0; i < n; i++) {
+		j->solved[p[i].line] = true;
+		j->best[p[i].line] = p[i].best;
+	}
+	if ((err = gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at)) ||
+	    (err = gpu_down(j->g, j->link, j->on.link, j->nguide * sizeof *j->link)))
+		return err;
+	return j->margins ? gpu_down(j->g, j->margin, j->on.margin, j->nguide * sizeof *j->margin)
+			  : 0;
+}
+
+} // namespace
+
+int
+dp_solve(struct dp_job *j)
+{
+	struct lists l;
+	void *host = NULL;
+	struct passage *p =
+	    static_cast<struct passage *>(weir_alloc(j->nline, sizeof(struct passage)));
+	int err = -ENOMEM;
+
+	if (p && !(err = take_lists(j, &l, &host)))
+		err = solve(j, &l, p);
+	weir_free(host);
+	weir_free(p);
+	return err;
 }

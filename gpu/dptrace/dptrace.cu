@@ -5,7 +5,7 @@
  *	once		the picture to the device, where it stays
  *	a batch		evidence at the base rows (base.cu), under the cost for each pass
  *	a pass		guides, around the polylines of the pass before; the strips' fields and the scores of all links
- *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu, slide.cu);
+ *			(strip.cu); the recursion from segment to segment (chain.cu, recur.cu);
  *			samples and margins back to the host
  *
  * The host lays out guides and makes vertices of samples by the CPU's own functions, dptrace/pass.h, line by line in several
@@ -15,12 +15,385 @@
  * a gap: 6 m c d (n - 1) operations for its scores, 16 c d (n - 1) bytes for them and the recursion, 28 with margins. Source:
  * Seredin 2016.
  */
-#include "gpu/dptrace/batch.h"
+#include "gpu/dptrace/strip.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 namespace
 {
+
+/* A batch: lines [first, first + n) of the plan. `end` is the end of all lines to do. */
+struct batch {
+	struct gpu *g;
+	struct dptrace_plan *p;
+	size_t first, n, end, nseg;
+	struct work *work; /* [line]: what one pass hands to the next */
+	size_t *segments;  /* [line] */
+	dp_line *line;	   /* [line] */
+	dp_strip *strip;   /* [segment] */
+	float *taps, *weights;
+	struct walk *column;
+	float *top;			  /* [segment] */
+	size_t ntaps, nweights, ncolumns; /* the largest numbers of any pass */
+	bool cost;	       /* some line uses the cost: its evidence is made anew in each pass */
+	struct course *course; /* [segment] of this pass */
+	const struct dp_job *job; /* solved; only while its results are taken */
+	dp_evidence on;
+};
+
+/* Elements of a pass's fields, offsets and slopes. */
+struct pass_size {
+	size_t fields, offsets, slopes;
+};
+
+/* The first segment of line i. */
+static inline size_t
+batch_segment(const struct batch *b, size_t i)
+{
+	return b->p->first[b->first + i] - b->p->first[b->first];
+}
+
+constexpr size_t MOST_SEGMENTS = 65535; /* of a launch */
+
+const struct segment_shape *
+shapes_of(const struct dptrace_plan *p, size_t line, size_t *n)
+{
+	*n = p->first[line + 1] - p->first[line];
+	return p->shape + p->first[line];
+}
+
+int
+most_guides(const struct segment_shape *s, size_t n)
+{
+	int most = 2;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t pass = 0; pass < 2; pass++)
+			most = pass_guides(&s[i], pass) > most ? pass_guides(&s[i], pass) : most;
+	return most;
+}
+
+/* --- how many lines the device holds --------------------------------------------------------------------------------- */
+
+/* A segment's strip as far as the base rows go. */
+dp_strip
+strip_of(const struct segment_shape *s, const struct dptrace_options *o, size_t pass,
+	 const struct grid &g)
+{
+	dp_strip x = {};
+
+	x.rule = pass_rule(s, o, pass);
+	x.finer = pass && !s->cost;
+	x.g = g;
+	x.base_rows = base_rows(&x.g);
+	x.plane = (size_t)x.g.ncol * x.base_rows;
+	x.raw_rows = x.base_rows + lanes_up(2 * x.g.rv);
+	x.used = (size_t)(x.g.base + 2 * (SKIRT + x.g.rv));
+	x.wide = (size_t)x.g.nraw;
+	return x;
+}
+
+pass_size
+batch_pass_size(const dp_strip *x)
+{
+	const size_t slopes = 2 * (size_t)x->fine.rows - 1;
+
+	return {3 * (size_t)x->fine.ncol * (size_t)x->fine.q * x->lane,
+		(size_t)dp_slopes(x->fine) * (size_t)x->fine.per_gap, slopes};
+}
+
+void
+batch_aim(dp_strip *x, int rows)
+{
+	x->fine = x->finer ? strip_finer(x->g, rows) : x->g;
+	x->lane = (size_t)(rows + 31) / 32 * 32;
+}
+
+/* Bytes of a segment in one pass. */
+size_t
+pass_bytes(const struct segment_shape *s, const struct dptrace_options *o, dp_strip x, size_t pass,
+	   bool margins)
+{
+	const size_t d = (size_t)pass_samples(s, pass), n = (size_t)pass_guides(s, pass),
+		     ends = (size_t)pass_links(s, o, pass),
+		     steep = pass == 0 && s->steepest ? 2 * (size_t)s->steepest + 1 : 2 * d,
+		     links = (n - 1) * (steep < 2 * d ? steep : 2 * d) * dp_row((int)d);
+	batch_aim(&x, pass_rows(s, &x.g, pass));
+	const pass_size z = batch_pass_size(&x);
+
+	return sizeof(float) *
+		   (z.fields + z.offsets + 4 * z.slopes + 4 * z.slopes + links * (margins ? 3 : 2) +
+		    7 * n * d + (margins ? n * d : 0) + 3 * ends) +
+	       n * 256;
+}
+
+size_t
+line_bytes(const struct dptrace_plan *p, size_t line)
+{
+	size_t n, most = 0;
+	const struct segment_shape *s = shapes_of(p, line, &n);
+
+	for (size_t pass = 0; pass < p->o.passes; pass++) {
+		size_t held = 0, bench = 0, bytes = 0;
+		for (size_t i = 0; i < n; i++) {
+			const dp_strip x =
+			    strip_of(&s[i], &p->o, pass, pass_most(&s[i], &p->o, pass));
+			held += sizeof(float) * 3 * x.plane + sizeof(struct walk) * x.wide;
+			bench += sizeof(float) * dp_bench_size(&x);
+			bytes += pass_bytes(&s[i], &p->o, x, pass, p->o.margins && pass == 0);
+		}
+		const size_t all = held + (bench > bytes ? bench : bytes);
+		most = all > most ? all : most;
+	}
+	return most;
+}
+
+int
+batch_choose(struct batch *b)
+{
+	size_t room, used = 0;
+	const int err = gpu_room(b->g, &room);
+
+	if (err)
+		return err;
+	b->n = b->nseg = 0;
+	while (b->first + b->n < b->end) {
+		const size_t n = b->p->first[b->first + b->n + 1] - b->p->first[b->first + b->n];
+		used += line_bytes(b->p, b->first + b->n);
+		if (b->n && (used > room - room / 8 || b->nseg + n > MOST_SEGMENTS))
+			break;
+		b->n++;
+		b->nseg += n;
+	}
+	if (b->nseg <= MOST_SEGMENTS)
+		return 0;
+	snprintf(b->g->why, sizeof b->g->why, "a line of %zu segments: %zu is the most", b->nseg,
+		 MOST_SEGMENTS);
+	return -EIO;
+}
+
+/* --- the host's part of a batch -------------------------------------------------------------------------------------- */
+
+/* Guides of a course, in the memory of a. */
+struct course
+take_course(gpu_block *a, size_t guides)
+{
+	struct course c = {};
+
+	c.h = gpu_take<double>(a, guides);
+	c.d = gpu_take<int>(a, guides);
+	c.o = gpu_take<int>(a, guides);
+	return c;
+}
+
+/* What passes over line i hand on, in the memory of a, and the courses of its segments. */
+void
+take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
+{
+	size_t n;
+	const struct segment_shape *s = shapes_of(b->p, b->first + i, &n);
+	const size_t guides = (size_t)most_guides(s, n), all = n * guides;
+
+	size_t points = 0;
+	for (size_t k = 0; k < n; k++)
+		points = (size_t)s[k].tube.points > points ? (size_t)s[k].tube.points : points;
+	struct work x = {};
+	x.plan = b->p;
+	x.shape = s;
+	x.n = n;
+	x.stride = guides;
+	x.npoints = points;
+	x.xy = gpu_take<double[2]>(a, all);
+	x.v = gpu_take<double>(a, all);
+	x.verdict = gpu_take<struct verdict>(a, all);
+	x.moved = gpu_take<double[2]>(a, n);
+	x.curve = gpu_take<struct curve>(a, n);
+	x.points = gpu_take<double[2]>(a, n * points);
+	x.spare = gpu_take<double[2]>(a, points);
+	x.chain.n = (int)n;
+	x.chain.maxn = (int)guides;
+	x.chain.at = gpu_take<int>(a, all);
+	x.chain.link = gpu_take<float>(a, all);
+	x.chain.margin = gpu_take<float>(a, all);
+	x.chain.released = gpu_take<bool>(a, n);
+	x.chain.slot[0].c = take_course(a, guides);
+	for (size_t k = 0; k < n; k++) {
+		const struct course c = take_course(a, guides);
+		if (a->base)
+			b->course[batch_segment(b, i) + k] = c;
+	}
+	if (a->base)
+		*w = x;
+}
+
+/* The most that a strip's kernels, weights and columns take in any pass. */
+struct most {
+	size_t taps, weights, columns;
+};
+
+void
+add_most(struct most *m, const struct grid &g)
+{
+	const size_t taps = (size_t)(g.ru + g.rv + 2), weights = 4 * (size_t)(g.t + g.fine);
+
+	m->taps = taps > m->taps ? taps : m->taps;
+	m->weights = weights > m->weights ? weights : m->weights;
+	m->columns = (size_t)g.nraw > m->columns ? (size_t)g.nraw : m->columns;
+}
+
+void
+batch_take(struct batch *b, gpu_block *a)
+{
+	b->ntaps = b->nweights = b->ncolumns = 0;
+	b->cost = false;
+	for (size_t i = b->p->first[b->first]; i < b->p->first[b->first + b->n]; i++) {
+		const struct segment_shape *s = &b->p->shape[i];
+		struct most most = {0, 0, 0};
+		for (size_t pass = 0; pass < b->p->o.passes; pass++)
+			add_most(&most, pass_most(s, &b->p->o, pass));
+		b->ntaps += (size_t)dp_fields(&b->p->o) * most.taps;
+		b->nweights += most.weights;
+		b->ncolumns += most.columns;
+		b->cost |= s->cost;
+	}
+	b->work = gpu_take<struct work>(a, b->n);
+	b->segments = gpu_take<size_t>(a, b->n);
+	b->line = gpu_take<dp_line>(a, b->n);
+	b->strip = gpu_take<dp_strip>(a, b->nseg);
+	b->taps = gpu_take<float>(a, b->ntaps);
+	b->weights = gpu_take<float>(a, b->nweights);
+	b->column = gpu_take<struct walk>(a, b->ncolumns);
+	b->top = gpu_take<float>(a, b->nseg);
+	b->course = gpu_take<struct course>(a, b->nseg);
+	for (size_t i = 0; i < b->n; i++)
+		take_work(b, &b->work[i], a, i);
+}
+
+/* Kernels of all derivatives of a strip: base.c's differentiate(). */
+void
+fill_taps(const struct grid *g, const struct dptrace_options *o, float *to)
+{
+	const int order = dp_fields(o) - 1;
+	const double hr = g->hu / g->sub;
+
+	for (int i = 0; i <= order; i++) {
+		struct kernel k;
+		strip_kernel(&k, i, g->sigma / g->P, g->rv, g->P);
+		memcpy(to, k.w, (size_t)(g->rv + 1) * sizeof *to);
+		to += g->rv + 1;
+		strip_kernel(&k, order - i, g->sigma / hr, g->ru, hr);
+		memcpy(to, k.w, (size_t)(g->ru + 1) * sizeof *to);
+		to += g->ru + 1;
+	}
+}
+
+/* Of t steps, then of the fine ones. */
+void
+fill_weights(const struct grid *g, float *to)
+{
+	for (int k = 0; k < g->t + g->fine; k++)
+		strip_weights(k < g->t ? (double)k / g->t : (double)(k - g->t) / g->fine,
+			      to + 4 * (size_t)k);
+}
+
+/* --- threads of the host -------------------------------------------------------------------------------------------- */
+
+/* Lines for a thread at least, since it takes some 30 us to start one; and threads at most. */
+constexpr size_t LINES_LEAST = 16, THREADS_MOST = 8;
+
+struct some_lines {
+	struct batch *b;
+	void (*each)(struct batch *b, size_t i);
+	size_t from, to;
+	pthread_t thread;
+	bool started;
+};
+
+void *
+run_some(void *with)
+{
+	const some_lines *const s = static_cast<some_lines *>(with);
+
+	for (size_t i = s->from; i < s->to; i++)
+		s->each(s->b, i);
+	return NULL;
+}
+
+void
+batch_each(struct batch *b, void (*each)(struct batch *b, size_t i))
+{
+	const size_t asked = (size_t)b->p->o.threads, worth = b->n / LINES_LEAST + 1,
+		     most = asked < THREADS_MOST ? asked : THREADS_MOST,
+		     n = most < worth ? most : worth;
+	some_lines s[THREADS_MOST];
+
+	for (size_t t = 0; t < n; t++) {
+		s[t] = {b, each, b->n * t / n, b->n * (t + 1) / n, {}, false};
+		s[t].started = t + 1 < n && !pthread_create(&s[t].thread, NULL, run_some, &s[t]);
+	}
+	for (size_t t = n; t--;) /* the last in this thread; and where there is none to be had */
+		if (!s[t].started)
+			run_some(&s[t]);
+	for (size_t t = 0; t < n; t++)
+		if (s[t].started)
+			pthread_join(s[t].thread, NULL);
+}
+
+void
+make_curves(struct batch *b, size_t i)
+{
+	pass_curves(&b->work[i]);
+}
+
+/* What each segment of line i has of its own. */
+void
+fill_line(struct batch *b, size_t i)
+{
+	const struct work *w = &b->work[i];
+
+	for (size_t k = 0; k < w->n; k++) {
+		const size_t at = batch_segment(b, i) + k;
+		const dp_strip *x = &b->strip[at];
+		fill_taps(&x->g, &b->p->o, b->taps + x->taps);
+		fill_weights(&x->g, b->weights + x->weights);
+		pass_columns(w, (int)k, &x->g, b->column + x->columns);
+		pass_course(w, (int)k, &b->course[at]);
+	}
+}
+
+void
+batch_fill(struct batch *b, size_t pass)
+{
+	const struct dptrace_plan *p = b->p;
+	size_t base = 0, bench = 0, taps = 0, weights = 0, columns = 0, at = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		b->work[i].pass = pass;
+	batch_each(b, make_curves);
+	for (size_t i = 0; i < b->n; i++) {
+		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
+		b->line[i] = {0, 0, pass_apart(s, &p->o, pass), bound_of(pass_phi(s, pass))};
+		for (size_t k = 0; k < b->segments[i]; k++) {
+			dp_strip *x = &b->strip[at++];
+			*x = strip_of(
+			    &s[k], &p->o, pass,
+			    pass_grid(&s[k], &p->o, pass, pass_length(&b->work[i], (int)k)));
+			x->base = base;
+			x->bench = bench;
+			x->taps = taps;
+			x->weights = weights;
+			x->columns = columns;
+			base += 3 * x->plane;
+			bench += dp_bench_size(x);
+			taps += (size_t)dp_fields(&p->o) * (size_t)(x->g.ru + x->g.rv + 2);
+			weights += 4 * (size_t)(x->g.t + x->g.fine);
+			columns += x->wide;
+		}
+	}
+	batch_each(b, fill_line);
+}
 
 /* --- the device's part ----------------------------------------------------------------------------------------------- */
 

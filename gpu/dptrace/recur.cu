@@ -1,7 +1,11 @@
 /*
  * The recursion over all segments of a list at once: dptrace/search/recur.c states it.
  *
- *	slide	where links climb in 128 ways or fewer: slide.cu
+ *	slide	where links climb in 128 ways or fewer, which a steepest link leaves: block = segment, thread = sample of the guide in the
+ *		middle, a loop over the gaps and, in each, over the rows of links by their climb. All samples have one window, whose
+ *		maximum slides by the CPU's two stacks. The links of the neighbouring gap at a thread's sample are its own column of
+ *		shared memory, in which their suffix maxima replace them, so that a barrier stands only between gaps. Scores are
+ *		loaded 8 rows ahead.
  *	sweep	elsewhere: block = 8 (where guides are long: 4, 2, 1) samples of the guide in the middle, a launch for each gap,
  *		grid = samples x segments. Two rows of shared memory for each sample hold the maxima of windows of 2^m samples,
  *		doubled from m to m + 1 from one row into the other (a sparse table of which one level is kept), up to the last
@@ -13,13 +17,273 @@
  * link: the floats are the CPU's whatever the order.
  *
  * Bound, a gap of d x d links: 12 d^2 bytes (F read, S read, F written), log2(d) d^2 maxima; cubic d^3 comparisons.
+ *
+ * Slide: shared memory of 4 bytes a thread and climb, 40 KB for 160 threads and 63 climbs. Bound, a link: 12 bytes (F read, S read, F
+ * written), 3 maxima. A barrier a gap, and the steps of one thread over the climbs, cost more.
  */
-#include "gpu/dptrace/gaps.h"
+#include "gpu/dptrace/job.h"
 
 namespace
 {
 
-constexpr unsigned THREADS = 256, LANES_MOST = 8, CUBIC = 128, WARP = 32;
+/* One gap to be computed from its neighbour, about the guide between them: x is a sample of that guide. */
+struct sweep {
+	const float *in; /* the link that climbs t rows, from or to x: [t - in_low][in_row] */
+	const float *score;
+	float *out; /* [t - low][out_row] by the far sample */
+	size_t in_row, score_row, out_row;
+	int d, din, dout;
+	int in_low, in_climbs, climb_in; /* climb: rows from sample 0 to sample 0 */
+	int low, climbs, climb_out;
+	const int *lo, *hi; /* by climb in the gap computed */
+	int sign;	    /* 1 forward, -1 backward */
+};
+
+/* About guide v: in is the sums of its neighbour `from`, out those of `to`. */
+__device__ __forceinline__ void
+set_gaps(sweep &w, const dp_guide *v, const dp_guide *from, const dp_guide *to)
+{
+	w.d = v->d;
+	w.in_low = from->low;
+	w.in_climbs = dp_climbs(from);
+	w.climb_in = from[1].o - from->o;
+	w.in_row = dp_row(v->d);
+	w.low = to->low;
+	w.climbs = dp_climbs(to);
+	w.climb_out = to[1].o - to->o;
+	w.score_row = dp_row(to->d);
+}
+
+/* The gap after guide g, if there is one and a gap before it. */
+__device__ __forceinline__ bool
+forward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int g)
+{
+	if (g < 1 || g > s.n - 2)
+		return false;
+	const dp_guide *v = c.guide + s.guide + g;
+	set_gaps(w, v, v - 1, v);
+	w.in = c.F + v[-1].back;
+	w.score = c.S + v->link;
+	w.out = c.F + v->back;
+	w.din = v[-1].d;
+	w.dout = v[1].d;
+	w.out_row = dp_row(w.dout);
+	w.lo = c.window + v->before + s.rows - 1;
+	w.hi = w.lo + (2 * s.rows - 1);
+	w.sign = 1;
+	return true;
+}
+
+/* The gap that begins step guides before the last but one, if there is one. */
+__device__ __forceinline__ bool
+backward_sweep(sweep &w, const dp_chains &c, const dp_segment &s, int step)
+{
+	const int g = s.n - 2 - step;
+
+	if (g < 0)
+		return false;
+	const dp_guide *v = c.guide + s.guide + g + 1;
+	set_gaps(w, v, v, v - 1);
+	w.in = c.H + v->link;
+	w.score = c.S + v[-1].link;
+	w.out = c.H + v[-1].link;
+	w.din = v[1].d;
+	w.dout = v[-1].d;
+	w.out_row = w.score_row;
+	w.lo = c.window + v->after + s.rows - 1;
+	w.hi = w.lo + (2 * s.rows - 1);
+	w.sign = -1;
+	return true;
+}
+
+/* The far sample of the link from or to x in row r of the gap computed. */
+__device__ __forceinline__ int
+far_sample(const sweep &w, int x, int r)
+{
+	return x + w.sign * (r + w.low - w.climb_out);
+}
+
+__device__ __forceinline__ float
+score_of(const sweep &w, int x, int y, int r)
+{
+	return w.score[(size_t)r * w.score_row + (size_t)(w.sign > 0 ? x : y)];
+}
+
+__device__ __forceinline__ float &
+sum_of(const sweep &w, int y, int r)
+{
+	return w.out[(size_t)r * w.out_row + (size_t)y];
+}
+
+/* The link of the neighbouring gap in row r at x; NEVER: there is none. */
+__device__ __forceinline__ float
+sum_before(const sweep &w, int x, int r)
+{
+	const int far = x - w.sign * (r + w.in_low - w.climb_in);
+
+	return r < w.in_climbs && far >= 0 && far < w.din ? w.in[(size_t)r * w.in_row + (size_t)x]
+							  : NEVER;
+}
+
+/* --- where links are not steep ---------------------------------------------------------------------------------------- */
+
+constexpr unsigned THREADS = 256, WARP = 32;
+constexpr int CLIMBS_MOST = 128, AHEAD = 8;
+
+/* The maximum of rows l..h of a column, where l and h only grow: max(row l, back) if l < base, else back. */
+struct slide {
+	float *column;
+	unsigned ld;
+	int top, base; /* rows up to top have been met; suffix maxima up to base - 1 are made */
+	float back;    /* the maximum of rows base..top */
+};
+
+__device__ float
+largest(slide &s, int l, int h)
+{
+	while (s.top < h)
+		s.back = fmaxf(s.back, s.column[(unsigned)++s.top * s.ld]);
+	if (l > s.base) {
+		float most = s.column[(unsigned)s.top * s.ld];
+		for (int r = s.top - 1; r >= l; r--) {
+			most = fmaxf(most, s.column[(unsigned)r * s.ld]);
+			s.column[(unsigned)r * s.ld] = most;
+		}
+		s.base = s.top + 1;
+		s.back = NEVER;
+	}
+	return l < s.base ? fmaxf(s.column[(unsigned)l * s.ld], s.back) : s.back;
+}
+
+/* What AHEAD rows of the gap computed need. */
+struct ahead {
+	float score[AHEAD];
+	int window[AHEAD]; /* the first row, and the last in the upper 16 bits */
+};
+
+__device__ void
+load_ahead(ahead &a, const sweep &w, int x, int r)
+{
+#pragma unroll
+	for (int i = 0; i < AHEAD; i++) {
+		const int y = far_sample(w, x, r + i);
+		if (r + i >= w.climbs)
+			continue;
+		const int lo = max(0, w.lo[r + i + w.low] - w.in_low),
+			  hi = min(w.in_climbs - 1, w.hi[r + i + w.low] - w.in_low);
+		a.window[i] = hi * (1 << 16) + min(lo, w.in_climbs);
+		a.score[i] = y >= 0 && y < w.dout ? score_of(w, x, y, r + i) : 0;
+	}
+}
+
+/* All links from or to sample x. */
+__device__ void
+slide_sample(const sweep &w, int x, float *column, unsigned ld)
+{
+	slide s = {column, ld, -1, 0, NEVER};
+	ahead next;
+
+	load_ahead(next, w, x, 0);
+	for (int r = 0; r < w.in_climbs; r += AHEAD) {
+		float sum[AHEAD];
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++)
+			sum[i] = sum_before(w, x, r + i);
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++)
+			if (r + i < w.in_climbs)
+				column[(unsigned)(r + i) * ld] = sum[i];
+	}
+	for (int r = 0; r < w.climbs; r += AHEAD) {
+		const ahead now = next;
+		load_ahead(next, w, x, r + AHEAD);
+#pragma unroll
+		for (int i = 0; i < AHEAD; i++) {
+			if (r + i >= w.climbs)
+				break;
+			const int y = far_sample(w, x, r + i);
+			const int lo = now.window[i] & 0xffff, hi = now.window[i] >> 16;
+			const float sum = lo <= hi ? largest(s, lo, hi) + now.score[i] : NEVER;
+			if (y >= 0 && y < w.dout)
+				sum_of(w, y, r + i) = sum;
+		}
+	}
+}
+
+/*
+ * All gaps of a segment but the first, or backward the last. block = segment. With 2 blocks asked for, nvcc takes 96 registers, which
+ * leaves room for 4 blocks of 160 threads, and spills none.
+ */
+template <bool backward>
+__global__ void
+__launch_bounds__(THREADS, 2) slide_gaps(const dp_chains c, const unsigned *ids)
+{
+	WEIR_SHARED(float, columns);
+	const dp_segment &s = c.seg[ids[blockIdx.x]];
+
+	for (int at = 1; at < s.n - 1; at++) {
+		sweep w;
+		if (!(backward ? backward_sweep(w, c, s, at) : forward_sweep(w, c, s, at)))
+			return;
+		for (int x = (int)threadIdx.x; x < w.d; x += (int)blockDim.x)
+			slide_sample(w, x, columns + threadIdx.x, blockDim.x);
+		__syncthreads();
+	}
+}
+
+unsigned
+blocks(size_t n, size_t each)
+{
+	return (unsigned)((n + each - 1) / each);
+}
+
+/* How many threads a block has, and the bytes of their columns. */
+struct columns {
+	unsigned threads;
+	size_t shared;
+};
+
+columns
+columns_of(const struct dp_job *j)
+{
+	const unsigned rounds = blocks(j->on.maxd, THREADS);
+	columns c = {blocks(blocks(j->on.maxd, rounds), WARP) * WARP, 0};
+
+	while (c.threads > WARP &&
+	       c.threads * sizeof(float) * (size_t)j->maxclimbs > j->g->prop.sharedMemPerBlockOptin)
+		c.threads -= WARP;
+	c.shared = c.threads * sizeof(float) * (size_t)j->maxclimbs;
+	return c;
+}
+
+template <bool backward>
+int
+launch(struct dp_job *j, const unsigned *ids, unsigned n)
+{
+	const columns c = columns_of(j);
+
+	GPU_TRY(j->g,
+		cudaFuncSetAttribute(slide_gaps<backward>,
+				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.shared));
+	GPU_LAUNCH(j->g, slide_gaps<backward>, n, c.threads, c.shared, j->on, ids);
+	return 0;
+}
+
+bool
+dp_is_narrow(const struct dp_job *j)
+{
+	return j->maxclimbs <= CLIMBS_MOST;
+}
+
+int
+dp_slide(struct dp_job *j, const unsigned *ids, unsigned n, bool backward)
+{
+	return backward ? launch<true>(j, ids, n) : launch<false>(j, ids, n);
+}
+
+/* --- where they are --------------------------------------------------------------------------------------------------- */
+
+constexpr unsigned LANES_MOST = 8, CUBIC = 128;
 
 /* The samples l..h of the far guide of the neighbouring gap whose links at x may neighbour the link of row r. */
 __device__ void
@@ -267,12 +531,6 @@ shape_of(const struct gpu *g, size_t maxd)
 		s.ld = (unsigned)maxd;
 	s.shared = 2 * sizeof(float) * s.lanes * s.ld;
 	return s;
-}
-
-unsigned
-blocks(size_t n, size_t each)
-{
-	return (unsigned)((n + each - 1) / each);
 }
 
 template <bool backward>

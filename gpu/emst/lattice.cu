@@ -15,6 +15,8 @@
  */
 #include "gpu/emst/lattice.h"
 
+#include "gpu/emst/order.h"
+
 extern "C" {
 #include "common/base/mem.h"
 }
@@ -286,6 +288,51 @@ grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 	return err;
 }
 
+/* --- the order of edges ----------------------------------------------------------------------------------------------- */
+
+constexpr unsigned CODES = 1u << 24;
+
+/* The largest d2 and one more. */
+constexpr unsigned FAR = 3 * 255 * 255 + 1;
+
+struct colour_edges {
+	enum { LO, SPAN, D2, KEYS };
+	unsigned limit[KEYS];
+	grid w;
+	double step2;
+
+	__device__ unsigned
+	key(unsigned i, unsigned k) const
+	{
+		const code_edge e = w.edges[i];
+
+		return k == LO ? e.lo : k == SPAN ? e.span : e.d2;
+	}
+
+	__device__ emst_edge
+	ends(unsigned i) const
+	{
+		const code_edge e = w.edges[i];
+
+		return {grid_rank(w, e.lo), grid_rank(w, e.lo + e.span)};
+	}
+
+	__device__ double
+	length(unsigned i) const
+	{
+		return sqrt(step2 * w.edges[i].d2);
+	}
+};
+
+/* The trees' labels are not needed any more, nor the nodes. */
+int
+emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t)
+{
+	const colour_edges e = {{CODES, CODES, FAR}, w, step2};
+
+	return order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
+}
+
 } // namespace
 
 int
@@ -335,5 +382,27 @@ emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 		err = emst_order(g, w, (double)scaled.step * scaled.step, t);
 	weir_free(row);
 	lattice_free(&scaled);
+	return err;
+}
+
+void
+gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
+{
+	if (s->type == EMST_CODE && !brute)
+		emst_tell_lattice(g, s->lattice);
+}
+
+int
+gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
+{
+	int err;
+
+	*t = {};
+	if (s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MAXDIM)
+		return -ERANGE;
+	err = s->type == EMST_CODE && !brute ? emst_by_lattice(g, s, t)
+					     : emst_by_points(g, s, brute, t);
+	if (err)
+		emst_tree_free(t);
 	return err;
 }

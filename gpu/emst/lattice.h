@@ -109,9 +109,6 @@ int emst_forget(struct gpu *g, const grid &w);
 /* Runs rounds until one tree is left: blocks.cu. edges: those found so far. */
 int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 
-/* Writes all w.n - 1 edges to t, in the order of the tie rule. Their lengths are sqrt(step2 d2). See order.cu. */
-int emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t);
-
 /* Find the tree of a set of codes, and the tree of any set. brute: each point looks at all points in each round. */
 void emst_tell_lattice(struct gpu *g, const struct lattice *l);
 int emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t);

@@ -1,6 +1,6 @@
 /*
  * The edges of a tree in the order of the rule, by length, hi - lo and lo of their ends' numbers, and then as the result: for
- * lattice.cu by order.cu, and for brute.cu. The edges are of a class E, which knows how they are kept:
+ * lattice.cu and for brute.cu. The edges are of a class E, which knows how they are kept:
  *
  *	E::KEYS				by how many keys they are sorted; the last one counts most
  *	unsigned limit[KEYS]		the keys are below it; 0: any

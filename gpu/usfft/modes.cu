@@ -5,7 +5,7 @@
  *	put	thread = cell of the grid: its mode times the factors, or 0
  *
  * Bytes: get reads the cells of the modes and writes the modes; put reads the modes and writes the grid, of 2 reals a cell; the
- * FFT takes a pass over the grid along its slowest axis, and one an axis over the slices that hold modes: fft_slices.cu.
+ * FFT takes a pass over the grid along its slowest axis, and one an axis over the slices that hold modes: fft.cu.
  */
 #include "gpu/usfft/work.h"
 

@@ -2,7 +2,7 @@
  * Type 1 in 2-D: points to grid, without an atomic addition of floats, so that a result is the same in every run.
  *
  *	block	= a warp, which owns a tile: no other block writes the tile's cells. It walks through the points of its own tile and of
- *		the neighbours (walk.h), and takes those whose windows meet the tile, (1 + (W-1)/16)^2 times as many as lie in it
+ *		the neighbours, and takes those whose windows meet the tile, (1 + (W-1)/16)^2 times as many as lie in it
  *	batch	32 points, lane = point: it works out the taps of both axes and writes them to shared memory as rows of 16 numbers,
  *		with zeros outside the window: y, and x times the point's value
  *	lane	= R x 4 cells of the tile, in registers; 16 / R x 4 lanes have the tile, and a warp has 2 (double: R = 4) or 4 (float: R = 8)
@@ -19,12 +19,150 @@
  * mostly from the caches; each cell of the grid is written once. Operations for each point that is taken: 512 multiplications and
  * additions for the tile's cells, 2 W ncoef for its taps. So at W = 9 a point is taken 2.25 times, and each time costs a warp 16
  * instructions for the cells.
+ *
+ * The walk of a tile through points in 2-D: those of the tile itself and of its neighbours, whose windows may meet it. Points are sorted
+ * by tile, so those of neighbours in a row follow each other. Where an axis is shorter than a tile and the windows beside it, a point
+ * can meet the tile several times: it comes once for each image of the axis.
+ *
+ * The window's taps at one point, for kernels that are compiled for each number W of taps.
+ *
+ * A window is symmetric: tap t at x is tap W-1-t at -x. So with E of the even and O of the odd powers, both are E(x^2) +- x O(x^2),
+ * and half of the polynomials is enough. They are an argument of the kernel, so that multiplications take them from the constant bank.
  */
-#include "gpu/usfft/taps.h"
-#include "gpu/usfft/walk.h"
+#include "gpu/usfft/work.h"
 
 namespace
 {
+
+constexpr unsigned SIDE = 16; /* cells of a tile along an axis: tile_span(2) */
+
+/*
+ * Along an axis of n cells, a tile has the cells origin .. origin + length - 1. The windows of points in the cells from .. to meet them.
+ * from and to may lie beyond the ends of the axis: image s of the axis has the cells s n .. s n + n - 1.
+ */
+struct reach {
+	long long from, to;
+	unsigned n, origin, length;
+	int first, last; /* images that from .. to meets */
+};
+
+template <class T>
+__device__ reach
+reach_of(const work<T> &k, int axis, unsigned tile)
+{
+	reach r;
+
+	r.n = k.n[axis];
+	r.origin = tile * SIDE;
+	r.length = min(SIDE, r.n - r.origin);
+	r.from = (long long)r.origin + k.lead - (k.w - 1);
+	r.to = (long long)r.origin + r.length - 1 + k.lead;
+	r.first = r.from < 0 ? -(int)(((unsigned)-r.from + r.n - 1) / r.n) : 0;
+	r.last = (int)((unsigned)r.to / r.n);
+	return r;
+}
+
+/* The tiles of an axis that hold the cells from .. to in an image. */
+__device__ void
+tiles_of(const reach &r, int image, unsigned *first, unsigned *last)
+{
+	const long long ahead = (long long)image * r.n;
+
+	*first = (unsigned)max(r.from - ahead, 0ll) / SIDE;
+	*last = (unsigned)min(r.to - ahead, (long long)r.n - 1) / SIDE;
+}
+
+/* Goes through images of y, rows of tiles and images of x, slowest first. Points at .. to - 1 come next. */
+struct walk {
+	reach x, y;
+	int image_x, image_y;
+	unsigned row, last_row;
+	unsigned at, to;
+};
+
+template <class T>
+__device__ walk
+begin_walk(const work<T> &k, unsigned tile)
+{
+	walk v = {};
+
+	v.x = reach_of(k, 0, tile % k.tiles[0]);
+	v.y = reach_of(k, 1, tile / k.tiles[0]);
+	v.image_x = v.x.last;
+	v.image_y = v.y.first - 1;
+	return v;
+}
+
+/* Goes to the next tiles of a row. False: there are none. */
+template <class T>
+__device__ bool
+next_tiles(const work<T> &k, walk *v)
+{
+	unsigned first, last;
+
+	if (v->image_x < v->x.last) {
+		v->image_x++;
+	} else if (v->row < v->last_row) {
+		v->row++;
+		v->image_x = v->x.first;
+	} else if (v->image_y < v->y.last) {
+		tiles_of(v->y, ++v->image_y, &v->row, &v->last_row);
+		v->image_x = v->x.first;
+	} else {
+		return false;
+	}
+	tiles_of(v->x, v->image_x, &first, &last);
+	v->at = k.start[v->row * k.tiles[0] + first];
+	v->to = k.start[v->row * k.tiles[0] + last + 1];
+	return true;
+}
+
+constexpr unsigned HALF = WINDOW_MAXCOEF / 2;
+static_assert(WINDOW_MAXCOEF % 2 == 0);
+
+/* Coefficients [axis][power of x^2, lowest first][tap of the first half], of E and of O. terms: the powers that are there. */
+template <class T, unsigned W> struct polynomials {
+	unsigned terms;
+	T even[2][HALF][(W + 1) / 2], odd[2][HALF][(W + 1) / 2];
+};
+
+/* Splits a window's polynomials into powers of x^2. */
+template <class T, unsigned W>
+void
+split_window(const struct window *win, polynomials<T, W> *c)
+{
+	c->terms = ((unsigned)max(win[0].ncoef, win[1].ncoef) + 1) / 2;
+	for (int a = 0; a < 2; a++)
+		for (unsigned d = 0; d < c->terms; d++)
+			for (unsigned t = 0; t < (W + 1) / 2; t++) {
+				const unsigned n = (unsigned)win[a].ncoef;
+				c->even[a][d][t] = 2 * d < n ? (T)win[a].coef[2 * d][t] : 0;
+				c->odd[a][d][t] = 2 * d + 1 < n ? (T)win[a].coef[2 * d + 1][t] : 0;
+			}
+}
+
+/* Works out the taps of an axis at the offset x of work.rest. */
+template <class T, unsigned W>
+__device__ void
+make_taps(const polynomials<T, W> &c, int axis, T x, T tap[W])
+{
+	constexpr unsigned M = (W + 1) / 2;
+	const T square = x * x;
+	T even[M] = {}, odd[M] = {};
+
+#pragma unroll
+	for (int d = HALF - 1; d >= 0; d--)
+		if ((unsigned)d < c.terms) {
+#pragma unroll
+			for (unsigned t = 0; t < M; t++) {
+				even[t] = even[t] * square + c.even[axis][d][t];
+				odd[t] = odd[t] * square + c.odd[axis][d][t];
+			}
+		}
+#pragma unroll
+	for (unsigned t = 0; t < W; t++)
+		tap[t] = t < M ? even[t] + x * odd[t] : even[W - 1 - t] - x * odd[W - 1 - t];
+}
 
 constexpr unsigned WARP = 32, QUEUE = 4 * WARP, AHEAD = 2 * WARP;
 constexpr unsigned CHUNK = 4096, MOST = 128;

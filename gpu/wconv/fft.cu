@@ -1,7 +1,7 @@
 /*
  * wconv by transforms, the tiles of a step at once: wconv/core/tile_body.h states the scheme. For all tiles together
  *
- *	windows	rows, each less its mean; the rest of nx x ny zeros			window.cu
+ *	windows	rows, each less its mean; the rest of nx x ny zeros
  *	rows	r2c, written turned, so that columns are contiguous			cuFFT, batch = tiles x ny
  *	columns	forward									cuFFT, batch = columns x tiles
  *	for each function of x a tile needs, for each function of y:
@@ -12,6 +12,8 @@
  *
  * Spectra of kernels lie in a ring of one slot for each function of y that a step needs, made once in a picture. The rows that
  * a tile shares with the one above are transformed again, ny / (ny - kh + 1) of the rows' work.
+ * They are padded by a thread a sample; then rows and columns by cuFFT, batch = functions of x.
+ *
  * Results that see a pixel which is not finite, or unknown, are summed by the definition, a thread each.
  *
  * Bound, for the bilinear grid, a pixel of the padded tiles in single precision: 5 inverse or forward column passes and 3 row
@@ -19,14 +21,204 @@
  * bus. Kepner 2003.
  */
 #include "gpu/wconv/pixel.h"
+
 #include "gpu/wconv/whole.h"
+#include "gpu/reduce.h"
 
 namespace
 {
 
 constexpr size_t ENOUGH = (size_t)512 << 20; /* bytes of tiles worked on at once */
 
+/* --- windows ------------------------------------------------------------------------------------------------------- */
+
+/* Row y of the window of tile number n: all rows along one axis of the grid, since small tiles are more than 65535. */
+template <class T>
+__global__ void
+__launch_bounds__(WC_THREADS) gather(const wc_work<T> w, const wc_tiles<T> b)
+{
+	const unsigned n = blockIdx.x / b.ny, y = blockIdx.x % b.ny;
+	const wc_tile t = b.list[n];
+	const unsigned wide = t.w + w.kw - 1;
+	const bool in = y < t.h + w.kh - 1;
+	const T *const line = in ? line_of(w, t.plane, w.row[t.y + y]) : NULL;
+	const size_t row = blockIdx.x;
+	T sum = 0;
+	bool odd = false;
+
+	for (unsigned x = threadIdx.x; x < b.nx; x += WC_THREADS) {
+		enum wc_state state = KNOWN;
+		T v = 0;
+		if (in && x < wide)
+			v = pixel_of(w, line, w.column[t.x + x], &state);
+		b.real[row * b.nx + x] = v;
+		b.odd[row * b.nx + x] = state != KNOWN;
+		odd |= state != KNOWN;
+		sum += v;
+	}
+	if (odd)
+		atomicOr(&b.any[n], 1u);
+	const T mean = block_sum<WC_THREADS>(sum) / (T)wide;
+	for (unsigned x = threadIdx.x; in && x < wide; x += WC_THREADS)
+		b.real[row * b.nx + x] -= mean;
+	if (threadIdx.x == 0)
+		b.mean[row] = in ? mean : 0;
+}
+
+/* Which windows, along x alone, have a pixel that is not known: thread = pixel. */
+template <class T>
+__global__ void
+see(const wc_work<T> w, const wc_tiles<T> b)
+{
+	const size_t i = wc_element();
+	size_t t = i;
+	const unsigned x = take_index(&t, b.nx);
+	unsigned seen = 0;
+
+	take_index(&t, b.ny);
+	if (t >= b.n || !b.any[t])
+		return;
+	for (unsigned k = 0; k < w.kw && x + k < b.nx; k++)
+		seen |= b.odd[i + k];
+	b.seen[i] = seen != 0;
+}
+
+template <class T>
+int
+wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b)
+{
+	const size_t all = (size_t)b.n * b.ny * b.nx;
+
+	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
+	GPU_LAUNCH(g, gather<T>, b.ny * b.n, WC_THREADS, 0, w, b);
+	GPU_LAUNCH(g, see<T>, wc_blocks(all), WC_THREADS, 0, w, b);
+	return 0;
+}
+
+/* --- spectra of kernels in a ring ------------------------------------------------------------------------------------ */
+
+/* The sums of the kernels' rows: thread = row. */
+template <class T>
+__global__ void
+sum_rows(const wc_work<T> w, double *sums, size_t rows)
+{
+	const size_t i = wc_element();
+	double sum = 0;
+
+	if (i >= rows)
+		return;
+	for (unsigned t = 0; t < w.kw; t++)
+		sum += (double)w.kernel[i * w.kw + t];
+	sums[i] = sum;
+}
+
+/* The kernels of function fy of y, padded: [functions of x][ny][nx]. They were turned; here they are not. */
+template <class T>
+__global__ void
+pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
+{
+	const size_t i = wc_element();
+	size_t rest = i;
+	const unsigned x = take_index(&rest, b.nx), y = take_index(&rest, b.ny),
+		       fx = (unsigned)rest;
+
+	if (fx >= w.nfx)
+		return;
+	const unsigned k = w.number[fy * w.nfx + fx];
+	b.real[i] = k != WC_NONE && x < w.kw && y < w.kh
+			? w.kernel[((size_t)k * w.kh + (w.kh - 1 - y)) * w.kw + (w.kw - 1 - x)]
+			: 0;
+}
+
+template <class T>
+int
+wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t n, wc_cx<T> *to)
+{
+	const struct gpu_fft f =
+	    gpu_fft_lines(GPU_FFT_R2C, sizeof(T) == 8, b.nx, n * b.ny, 1, b.nx, n * b.ny, 1);
+
+	return gpu_fft(g, &f, -1, b.real, to);
+}
+
+} // namespace
+
+template <class T>
+int
+wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at)
+{
+	const struct gpu_fft f =
+	    gpu_fft_lines(GPU_FFT_C2C, sizeof(T) == 8, b.ny, b.columns * n, 1, b.ny, 1, b.ny);
+
+	return gpu_fft(g, &f, sign, at, at);
+}
+
+template <class T>
+int
+wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from)
+{
+	const size_t rows = b.n * high;
+	const struct gpu_fft f =
+	    gpu_fft_lines(GPU_FFT_C2R, sizeof(T) == 8, b.nx, rows, rows, 1, 1, b.nx);
+
+	return gpu_fft(g, &f, 1, from, b.real);
+}
+
+namespace
+{
+
+/* The spectra of the kernels of function fy to its slot. */
+template <class T>
+int
+make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned fy)
+{
+	wc_cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
+	int err;
+
+	GPU_LAUNCH(g, pad_kernels<T>, wc_blocks((size_t)w.nfx * b.ny * b.nx), WC_THREADS, 0, w, b,
+		   fy);
+	if ((err = wc_rows(g, b, w.nfx, to)))
+		return err;
+	return wc_columns(g, b, w.nfx, -1, to);
+}
+
+} // namespace
+
+template <class T>
+int
+wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, bool fresh,
+	       wc_tiles<T> *b)
+{
+	const size_t rows = p->q.gx * p->q.gy * w.kh;
+	void *sums;
+	const int err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums);
+
+	if (err)
+		return err;
+	b->sums = static_cast<double *>(sums);
+	if (fresh)
+		GPU_LAUNCH(g, sum_rows<T>, wc_blocks(rows), WC_THREADS, 0, w, b->sums, rows);
+	return 0;
+}
+
+template <class T>
+int
+wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+	     wc_tiles<T> *b)
+{
+	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(wc_cx<T>);
+	void *ring;
+	int err = gpu_hold(g, WC_SPECTRA, bytes, &ring);
+
+	b->kernel = static_cast<wc_cx<T> *>(ring);
+	for (size_t f = fresh.from; f < fresh.to && !err; f++)
+		err = make_spectra(g, w, *b, (unsigned)f);
+	return err;
+}
+
 /* --- products and blends ------------------------------------------------------------------------------------------- */
+
+namespace
+{
 
 template <class T>
 __global__ void
@@ -217,16 +409,6 @@ wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b
 	return gpu_place(g, WC_TILES, [&](gpu_block *at) { take_tiles(b, at, *n, p->x.nfun); });
 }
 
-template int wc_run_tiles<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
-				 const wc_tiles<float> &b, const wc_tile *host);
-template int wc_lay_out<float>(struct gpu *g, const struct wconv_plan *p, size_t all,
-			       wc_tiles<float> *b, size_t *n);
-template int
-wc_run_tiles<double>(struct gpu *g, const struct wconv_plan *p, const wc_work<double> &w,
-		     const wc_tiles<double> &b, const wc_tile *host);
-template int wc_lay_out<double>(struct gpu *g, const struct wconv_plan *p, size_t all,
-				wc_tiles<double> *b, size_t *n);
-
 namespace
 {
 
@@ -272,7 +454,32 @@ wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 	return err;
 }
 
+template int wc_run_tiles<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 const wc_tiles<float> &b, const wc_tile *host);
+template int wc_lay_out<float>(struct gpu *g, const struct wconv_plan *p, size_t all,
+			       wc_tiles<float> *b, size_t *n);
+template int
+wc_run_tiles<double>(struct gpu *g, const struct wconv_plan *p, const wc_work<double> &w,
+		     const wc_tiles<double> &b, const wc_tile *host);
+template int wc_lay_out<double>(struct gpu *g, const struct wconv_plan *p, size_t all,
+				wc_tiles<double> *b, size_t *n);
 template int wc_transform<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
 				 wc_span tiles, wc_span fresh);
 template int wc_transform<double>(struct gpu *g, const struct wconv_plan *p,
 				  const wc_work<double> &w, wc_span tiles, wc_span fresh);
+template int
+wc_columns<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, int sign, wc_cx<float> *at);
+template int
+wc_rows_back<float>(struct gpu *g, const wc_tiles<float> &b, size_t high, wc_cx<float> *from);
+template int wc_sum_kernels<float>(struct gpu *g, const struct wconv_plan *p,
+				   const wc_work<float> &w, bool fresh, wc_tiles<float> *b);
+template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
+				 wc_span fresh, wc_tiles<float> *b);
+template int
+wc_columns<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, int sign, wc_cx<double> *at);
+template int
+wc_rows_back<double>(struct gpu *g, const wc_tiles<double> &b, size_t high, wc_cx<double> *from);
+template int wc_sum_kernels<double>(struct gpu *g, const struct wconv_plan *p,
+				    const wc_work<double> &w, bool fresh, wc_tiles<double> *b);
+template int wc_fill_ring<double>(struct gpu *g, const struct wconv_plan *p,
+				  const wc_work<double> &w, wc_span fresh, wc_tiles<double> *b);

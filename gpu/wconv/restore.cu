@@ -5,14 +5,114 @@
  *	find_known, cut		thread = sample
  *	measure			block = 2048 samples: their sum and extremes
  *	join_extents		one block, in an order that depends on the number of samples alone
- *	steps			lucy.cu, least_squares.cu; A and A' are whole.cu and adjoint.cu
+ *	Richardson and Lucy
+ *	divide			block = 2048 samples: y / (A x + sky), and a sum of squares
+ *	add_up			one block adds the sums, in an order that depends on their number alone
+ *	multiply		thread = sample: the next x
+ *	conjugate gradients
+ *	mask, combine		block = 2048 samples, and a sum of squares
+ *	add_scalar		one block adds the sums, and makes the factors of the next combine()
  *
- * Bound: each sample once over the bus each way, and the bounds of the steps.
+ * A and A' are those of whole.cu. Of Richardson and Lucy's steps the sum is made and read back only where it decides whether they
+ * end. The scalars of conjugate gradients stay on the device; a step reads them back once, to see whether it is the last.
+ *
+ * Bound: each sample once over the bus each way; besides A and A', 7 samples read or written a pixel and step by Richardson and
+ * Lucy, 15 by conjugate gradients.
  */
-#include "gpu/wconv/restore.h"
+#include "gpu/reduce.h"
+
+#include "gpu/wconv/whole.h"
+
+extern "C" {
+#include "wconv/restore/restore.h"
+}
 
 namespace
 {
+
+constexpr unsigned WC_PER_BLOCK = 8 * WC_THREADS; /* samples that a block sums up */
+
+/*
+ * Sums of squares: rr of the misfit, ss of the gradient, pp of the direction. Conjugate gradients make factors of them:
+ * combine() computes factor[0] to + factor[1] from.
+ */
+enum wc_factors { WC_ADVANCE, WC_RETREAT, WC_SHRINK, WC_TURN, WC_COPY, WC_FACTORS };
+struct wc_scalars {
+	double rr, ss, pp, damp, factor[WC_FACTORS][2];
+};
+
+/* What a deconvolution has on the device. */
+template <class T> struct wc_pictures {
+	struct gpu *g;
+	struct wconv_restore *d;
+	wc_whole<T> a;
+	/* the data, and two arrays of their size; the estimate, and two arrays of its size */
+	T *y, *f, *r, *x, *p, *s;
+	double *part; /* [parts][3]: what each block finds */
+	wc_scalars *total;
+	size_t n, m; /* samples of the data, of the estimate */
+};
+
+static inline unsigned
+wc_parts(size_t n)
+{
+	return (unsigned)((n + WC_PER_BLOCK - 1) / WC_PER_BLOCK);
+}
+
+/* to = A from; with transpose, to = A' from. */
+template <class T>
+int
+wc_apply(wc_pictures<T> *v, bool transpose, const T *from, T *to)
+{
+	return transpose == v->d->o.scatters ? wc_convolve<T>(v->g, &v->a, from, to)
+					     : wc_scatter_back<T>(v->g, &v->a, from, to);
+}
+
+/* What a run returns when the data cannot be deconvolved: why says it. */
+enum { WC_REFUSED = -1 };
+
+/* The sum, the largest of the samples and 0, and minus the smallest of them and 0. */
+struct wc_extent {
+	double sum, most, least;
+};
+
+/* Says that so many steps are done. */
+static inline void
+wc_tell(const struct wconv_restore *d, size_t steps)
+{
+	if (d->o.tell)
+		d->o.tell(d->o.with, steps);
+}
+
+/* Samples of a block: *end is their end. Returns the first one of this thread. */
+__device__ size_t
+first_of_block(size_t n, size_t *end)
+{
+	const size_t first = (size_t)blockIdx.x * WC_PER_BLOCK;
+
+	*end = n - first < WC_PER_BLOCK ? n : first + WC_PER_BLOCK;
+	return first + threadIdx.x;
+}
+
+/* Stores the sum of the block's v in part[block]. */
+__device__ void
+put_sum(double v, double *part)
+{
+	v = block_sum<WC_THREADS>(v);
+	if (threadIdx.x == 0)
+		part[blockIdx.x] = v;
+}
+
+/* The sum of n numbers, to thread 0. */
+__device__ double
+sum_parts(const double *part, unsigned n)
+{
+	double sum = 0;
+
+	for (unsigned i = threadIdx.x; i < n; i += WC_THREADS)
+		sum += part[i];
+	return block_sum<WC_THREADS>(sum);
+}
 
 /* r = 1 where y is known, else 0; f = y there, else 0. */
 template <class T>
@@ -109,8 +209,6 @@ open_pictures(wc_pictures<T> *v)
 	return wc_whole_open<T>(g, wconv_restore_by(v->d), &v->a);
 }
 
-} // namespace
-
 template <class T>
 int
 wc_measure(wc_pictures<T> *v, const T *samples, size_t n, wc_extent *all)
@@ -123,8 +221,305 @@ wc_measure(wc_pictures<T> *v, const T *samples, size_t n, wc_extent *all)
 	return gpu_down(g, all, part, sizeof *all);
 }
 
-namespace
+/* --- Richardson and Lucy ------------------------------------------------------------------------------------------- */
+
+template <class T>
+__global__ void
+fill(T *x, T v, size_t n)
 {
+	const size_t i = wc_element();
+
+	if (i < n)
+		x[i] = v;
+}
+
+/*
+ * With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known
+ * samples.
+ */
+template <class T>
+__global__ void
+divide(const T *y, const T *f, T sky, T least, size_t n, T *r, double *part)
+{
+	size_t end;
+	double sum = 0;
+
+	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
+		const T v = f[i] + sky, d = y[i] - v;
+		const bool known = y[i] - y[i] == 0;
+		r[i] = y[i] > 0 && known ? y[i] / (v > least ? v : least) : 0;
+		sum += known ? (double)d * (double)d : 0;
+	}
+	put_sum(sum, part);
+}
+
+/* x *= t / s, or x = 0 where that is negative or s is not above `dark`. */
+template <class T>
+__global__ void
+multiply(T *x, const T *t, const T *s, T dark, size_t n)
+{
+	const size_t i = wc_element();
+
+	if (i < n) {
+		const T v = x[i] * t[i] / s[i];
+		x[i] = s[i] > dark && v > 0 ? v : 0;
+	}
+}
+
+__global__ void
+add_up(const double *part, unsigned n, double *to)
+{
+	const double sum = sum_parts(part, n);
+
+	if (threadIdx.x == 0)
+		*to = sum;
+}
+
+template <class T>
+int
+start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
+{
+	struct gpu *const g = v->g;
+	double level;
+	wc_extent s;
+	int e;
+
+	if ((e = gpu_begin(g)) || (e = wc_apply<T>(v, true, v->r, v->s)) ||
+	    (e = wc_measure<T>(v, v->s, v->m, &s)))
+		return e;
+	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
+		return WC_REFUSED;
+	GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)level, v->m);
+	return gpu_end(g);
+}
+
+/* Makes r = y / (A x + sky), and asks for the sum of the misfit's squares where it decides something. */
+template <class T>
+int
+compare(wc_pictures<T> *v, bool ask, double *squares)
+{
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
+	const int err = wc_apply<T>(v, false, v->x, v->f);
+
+	if (err)
+		return err;
+	GPU_LAUNCH(g, divide<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, (T)d->o.sky,
+		   (T)d->least, v->n, v->r, v->part);
+	if (!ask)
+		return 0;
+	GPU_LAUNCH(g, add_up, 1, WC_THREADS, 0, v->part, wc_parts(v->n), &v->total->rr);
+	return gpu_down(g, squares, &v->total->rr, sizeof *squares);
+}
+
+/* Does one step, unless the steps end before it: *ends. */
+template <class T>
+int
+step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *ends)
+{
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
+	const bool ask = d->o.noise > 0 || done->steps == d->o.steps;
+	double squares = INFINITY;
+	int err;
+
+	if ((err = gpu_begin(g)) || (err = compare<T>(v, ask, &squares)))
+		return err;
+	*ends = wconv_restore_ends(d, done, squares, known);
+	if (!*ends) {
+		if ((err = wc_apply<T>(v, true, v->r, v->p)))
+			return err;
+		GPU_LAUNCH(g, multiply<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, v->p, v->s,
+			   (T)d->dark, v->m);
+		wc_tell(d, ++done->steps);
+	}
+	return gpu_end(g);
+}
+
+template <class T>
+int
+wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
+	struct why *why)
+{
+	bool ends = false;
+	int e = start_lucy<T>(v, k, why);
+
+	while (!e && !ends)
+		e = step_lucy<T>(v, k->n, done, &ends);
+	return e;
+}
+
+/* --- conjugate gradients -------------------------------------------------------------------------------------------- */
+
+enum total { NOTHING, MISFIT, PROJECTION, GRADIENT, DIRECTION }; /* NOTHING: the sum is of no use */
+
+/* r = y - sky, or 0 where y is unknown. part: sums of its squares. */
+template <class T>
+__global__ void
+start_misfit(const T *y, T sky, size_t n, T *r, double *part)
+{
+	size_t end;
+	double sum = 0;
+
+	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
+		r[i] = y[i] - y[i] == 0 ? y[i] - sky : 0;
+		sum += (double)r[i] * (double)r[i];
+	}
+	put_sum(sum, part);
+}
+
+/* Zeroes f where y is unknown. part: sums of squares of the rest. */
+template <class T>
+__global__ void
+mask(const T *y, T *f, size_t n, double *part)
+{
+	size_t end;
+	double sum = 0;
+
+	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
+		const T v = y[i] - y[i] == 0 ? f[i] : 0;
+		f[i] = v;
+		sum += (double)v * (double)v;
+	}
+	put_sum(sum, part);
+}
+
+/* to = factor[0] to + factor[1] from. part: sums of squares of the new `to`. */
+template <class T>
+__global__ void
+combine(T *to, const T *from, const double *factor, size_t n, double *part)
+{
+	const double a = factor[0], b = factor[1];
+	size_t end;
+	double sum = 0;
+
+	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
+		const T v = (T)(a * (double)to[i] + b * (double)from[i]);
+		to[i] = v;
+		sum += (double)v * (double)v;
+	}
+	put_sum(sum, part);
+}
+
+/* Sets the total `which` of s, and the factors that follow from it. */
+__global__ void
+add_scalar(const double *part, unsigned n, enum total which, wc_scalars *s)
+{
+	const double sum = sum_parts(part, n), before = s->ss;
+
+	__syncthreads(); /* all threads have read s */
+	if (threadIdx.x)
+		return;
+	switch (which) {
+	case MISFIT:
+		s->rr = sum;
+		break;
+	case PROJECTION:
+		s->factor[WC_ADVANCE][1] = s->ss / (sum + s->damp * s->pp);
+		s->factor[WC_RETREAT][1] = -s->factor[WC_ADVANCE][1];
+		break;
+	case GRADIENT:
+		s->ss = sum;
+		s->factor[WC_TURN][0] = before > 0 ? sum / before : 0;
+		break;
+	default:
+		s->pp = sum;
+	}
+}
+
+/* to = factor[0] to + factor[1] from. The sum of squares of the result becomes the total `which`. */
+template <class T>
+int
+combine_all(wc_pictures<T> *v, T *to, const T *from, size_t n, enum wc_factors factor,
+	    enum total which)
+{
+	struct gpu *const g = v->g;
+
+	GPU_LAUNCH(g, combine<T>, wc_parts(n), WC_THREADS, 0, to, from, v->total->factor[factor], n,
+		   v->part);
+	if (which != NOTHING)
+		GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(n), which, v->total);
+	return 0;
+}
+
+/* x = p = 0, r = y - sky, s = A' r, p = s. */
+template <class T>
+int
+start_squares(wc_pictures<T> *v)
+{
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
+	wc_scalars z = {};
+	int err;
+
+	z.damp = d->o.damp * d->o.damp;
+	z.factor[WC_ADVANCE][0] = z.factor[WC_RETREAT][0] = z.factor[WC_SHRINK][0] = 1;
+	z.factor[WC_SHRINK][1] = -z.damp;
+	z.factor[WC_TURN][1] = z.factor[WC_COPY][1] = 1;
+	if ((err = gpu_up(g, v->total, &z, sizeof z)) || (err = gpu_begin(g)))
+		return err;
+	GPU_TRY(g, cudaMemsetAsync(v->x, 0, v->m * sizeof(T), g->stream[0]));
+	GPU_TRY(g, cudaMemsetAsync(v->p, 0, v->m * sizeof(T), g->stream[0]));
+	GPU_LAUNCH(g, start_misfit<T>, wc_parts(v->n), WC_THREADS, 0, v->y, (T)d->o.sky, v->n, v->r,
+		   v->part);
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), MISFIT, v->total);
+	if ((err = wc_apply<T>(v, true, v->r, v->s)) ||
+	    (err = combine_all<T>(v, v->p, v->s, v->m, WC_COPY, GRADIENT)))
+		return err;
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->m), DIRECTION, v->total);
+	return gpu_end(g);
+}
+
+template <class T>
+int
+step_squares(wc_pictures<T> *v)
+{
+	struct gpu *const g = v->g;
+	int err;
+
+	if ((err = gpu_begin(g)) || (err = wc_apply<T>(v, false, v->p, v->f)))
+		return err;
+	GPU_LAUNCH(g, mask<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, v->n, v->part);
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), PROJECTION, v->total);
+	if ((err = combine_all<T>(v, v->x, v->p, v->m, WC_ADVANCE, NOTHING)) ||
+	    (err = combine_all<T>(v, v->r, v->f, v->n, WC_RETREAT, MISFIT)) ||
+	    (err = wc_apply<T>(v, true, v->r, v->s)) ||
+	    (err = combine_all<T>(v, v->s, v->x, v->m, WC_SHRINK, GRADIENT)) ||
+	    (err = combine_all<T>(v, v->p, v->s, v->m, WC_TURN, DIRECTION)))
+		return err;
+	return gpu_end(g);
+}
+
+template <class T>
+int
+wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
+		 struct why *why)
+{
+	wc_scalars z;
+	double first = 0;
+	int e;
+
+	if (!k->n) {
+		wconv_restore_unknown(why);
+		return WC_REFUSED;
+	}
+	if ((e = start_squares<T>(v)))
+		return e;
+	for (;; wc_tell(v->d, ++done->steps)) {
+		if ((e = gpu_down(v->g, &z, v->total, sizeof z)))
+			return e;
+		if (wconv_restore_check(z.rr, z.ss, why))
+			return WC_REFUSED;
+		first = done->steps ? first : z.ss;
+		if (wconv_restore_ends(v->d, done, z.rr, k->n) ||
+		    !(z.ss > wconv_restore_tiny(v->d) * first))
+			return 0;
+		if ((e = step_squares<T>(v)))
+			return e;
+	}
+}
+
+/* --- all of it ----------------------------------------------------------------------------------------------------- */
 
 /* Sends y, finds the known samples, and sets v->r to 1 there, else to 0. */
 template <class T>
@@ -198,8 +593,3 @@ gpu_wconv_restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x
 	return d->in_double ? run<double>(g, d, y, x, done, why)
 			    : run<float>(g, d, y, x, done, why);
 }
-
-template int
-wc_measure<float>(wc_pictures<float> *v, const float *samples, size_t n, wc_extent *all);
-template int
-wc_measure<double>(wc_pictures<double> *v, const double *samples, size_t n, wc_extent *all);

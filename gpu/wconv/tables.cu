@@ -1,5 +1,5 @@
 /* Weights, places and kernels of a picture and of a step: made by the host, sent to the device. */
-#include "gpu/wconv/tiles.h"
+#include "gpu/wconv/whole.h"
 
 namespace
 {

@@ -1,5 +1,5 @@
 /*
- * The convolution A of a whole item, and its adjoint A', for data that stay on the device: whole.cu, adjoint.cu.
+ * wconv's tiles on the device: fft.cu. The convolution A of a whole item, and its adjoint A', for data that stay there: whole.cu.
  *
  *	wc_whole_open(g, p, &o)		sends what A and A' need
  *	wc_convolve(g, &o, x, y)	y = A x		y: [results' rows][results' columns]
@@ -9,7 +9,110 @@
 #ifndef WEIR_GPU_WCONV_WHOLE_H
 #define WEIR_GPU_WCONV_WHOLE_H
 
-#include "gpu/wconv/tiles.h"
+#include "gpu/fft.h"
+#include "gpu/wconv/job.h"
+
+constexpr unsigned WC_THREADS = 256; /* of a block */
+
+/* Returns how many blocks have a thread for each of n elements. */
+static inline unsigned
+wc_blocks(size_t n)
+{
+	return (unsigned)((n + WC_THREADS - 1) / WC_THREADS);
+}
+
+/* Returns the element of this thread. */
+static __device__ __forceinline__ size_t
+wc_element(void)
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* A tile: results [x, x + w) of rows [y, y + h) of the step. They need functions fx .. fx + nfx - 1 and fy .. fy + nfy - 1. */
+struct wc_tile {
+	unsigned plane, x, y, w, h, fx, nfx, fy, nfy;
+};
+
+template <class T> struct alignas(2 * sizeof(T)) wc_cx {
+	T re, im;
+};
+
+/* The tiles that are computed at once. All arrays are on the device. */
+template <class T> struct wc_tiles {
+	const wc_tile *list;
+	unsigned n, nx, ny, columns, high,
+	    wide;		   /* tiles; sizes of a transform; results of a tile, at most */
+	T *real;		   /* [n][ny][nx], then [n][high][nx] */
+	wc_cx<T> *image, *product; /* [columns][n][ny] */
+	wc_cx<T> *blend;	   /* [columns][n][high] */
+	T *mean, *level;	   /* [n][ny], [n][high] */
+	T *result;		   /* [n][high][wide] */
+	unsigned char *odd,
+	    *seen;	  /* [n][ny][nx]: pixels not known; windows along x with such a pixel */
+	unsigned *any;	  /* [n] */
+	wc_cx<T> *kernel; /* the ring of spectra */
+	double *sums;	  /* [kernels][kh] */
+	unsigned slots;
+};
+
+/* Returns the kernel of functions number i and j of a tile; WC_NONE: it has none. */
+template <class T>
+static __device__ unsigned
+wc_kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
+{
+	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
+}
+
+/* Returns the weight of function number j of the tile at its row y. */
+template <class T>
+static __device__ T
+wc_weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
+{
+	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
+
+	return j < t.nfy && k < w.nwy ? w.wy[(size_t)k * w.rows + r] : 0;
+}
+
+/* Returns the weight of function f of x at column `at` of the results. */
+template <class T>
+static __device__ T
+wc_weight_x(const wc_work<T> &w, unsigned f, unsigned at)
+{
+	const unsigned k = f - w.fx[at];
+
+	return k < w.nwx ? w.wx[(size_t)k * w.width + at] : 0;
+}
+
+/* Whether some of n tiles has the functions number i and j, and a kernel for them. */
+bool wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j);
+
+/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. Returns how many they are. */
+size_t wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to);
+
+/* Finds how many of all tiles can be worked on at once, *n, and gives b its sizes and the memory for them: fft.cu. */
+template <class T>
+int wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n);
+
+/* Transforms columns [columns][n][ny], in place. */
+template <class T>
+int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at);
+
+/* Transforms columns [columns][b.n][high] back to rows b.real, [b.n][high][nx]. It destroys the columns. */
+template <class T>
+int wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from);
+
+/*
+ * wc_fill_ring() adds the spectra of the kernels of the fresh functions of y to the ring. wc_sum_kernels() gives b
+ * the sums of the kernels' rows, and computes them if they are fresh.
+ */
+template <class T>
+int wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
+		 wc_tiles<T> *b);
+template <class T>
+int wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, bool fresh,
+		   wc_tiles<T> *b);
+
+/* --- whole items --------------------------------------------------------------------------------------------------- */
 
 /*
  * The adjoint of a whole item. All arrays are on the device. Padded is the item with its edges: each result's window lies
@@ -48,49 +151,9 @@ template <class T> void wc_whole_close(wc_whole<T> *o);
 template <class T> int wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y);
 template <class T> int wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x);
 
-/* In adjoint.cu: sends the lists of o->a and takes its memory. */
-template <class T> int wc_adjoint_open(struct gpu *g, wc_whole<T> *o);
-
-/* Fill in o->a.padded: wc_scatter(), in scatter.cu, by sums; wc_scatter_tiles(), in scatter_fft.cu, by transforms. */
-template <class T> int wc_scatter(struct gpu *g, const wc_whole<T> &o);
-template <class T> int wc_scatter_tiles(struct gpu *g, wc_whole<T> *o);
-
 /* In fft.cu: computes the results of the tiles of b, which are host[] on the host. */
 template <class T>
 int wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w,
 		 const wc_tiles<T> &b, const wc_tile *host);
-
-/*
- * Calls run(b, i) for tiles i .. i + b.n - 1 of o->list, as many at a time as the memory takes, till all are done. The ring has
- * the spectra of their kernels. It holds those of one band of the plan, or of all.
- */
-template <class T, class Run>
-int
-wc_each_tiles(struct gpu *g, wc_whole<T> *o, Run run)
-{
-	const struct wconv_plan *p = o->p;
-	const bool all = p->slots >= p->y.nfun;
-	const size_t across = p->x.ntile, bands = all ? 1 : p->bands;
-	const wc_tile *const list = o->tiles.list;
-	wc_tiles<T> b = o->tiles;
-	size_t made = o->kept ? p->y.nfun : 0;
-	int err = 0;
-
-	for (size_t i = 0; i < bands && !err; i++) {
-		const size_t functions = all ? p->y.nfun : p->band[i].fun1,
-			     first = all ? 0 : p->band[i].fun0,
-			     end = (all ? p->y.ntile : p->band[i].tile1) * across;
-		err = wc_fill_ring<T>(g, p, o->w, {first > made ? first : made, functions}, &b);
-		made = functions;
-		for (size_t at = (all ? 0 : p->band[i].tile0) * across; at < end && !err;
-		     at += b.n) {
-			b.n = (unsigned)(end - at < o->most ? end - at : o->most);
-			b.list = list + at;
-			err = run(b, at);
-		}
-	}
-	o->kept = all && !err;
-	return err;
-}
 
 #endif

@@ -5,12 +5,152 @@
  * open.
  */
 #include <cuda_runtime.h>
+#include <numeric>
 #include <stdio.h>
 #include <stdlib.h>
+#include <ucontext.h>
 
-#include "t/cudacpu/context.h"
-#include "t/cudacpu/order.h"
 #include "t/cudacpu/watch.h"
+
+/* --- where a fiber stopped, and the switch from one to another: a few instructions of assembler, or ucontext ---------- */
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+constexpr size_t STACK = 128 << 10;
+#else
+constexpr size_t STACK = 32 << 10;
+#endif
+
+/* Stacks lie this far apart: were it a power of two, the same place of all stacks would share a few lines of the caches. */
+constexpr size_t APART = STACK + 17 * 64;
+
+#ifdef __x86_64__
+
+/* Where a fiber stopped: its stack's pointer. */
+typedef void *context;
+
+extern "C" void cudacpu_switch(context *from, context to);
+asm(".text\n"
+    ".globl cudacpu_switch\n"
+    ".type cudacpu_switch, @function\n"
+    "cudacpu_switch:\n"
+    "	push %rbp; push %rbx; push %r12; push %r13; push %r14; push %r15\n"
+    "	mov %rsp, (%rdi)\n"
+    "	mov %rsi, %rsp\n"
+    "	pop %r15; pop %r14; pop %r13; pop %r12; pop %rbx; pop %rbp\n"
+    "	pop %rcx; jmp *%rcx\n" /* ret would never be predicted */
+    ".size cudacpu_switch, . - cudacpu_switch\n");
+
+/* A stack that the switch returns into entry from; below it the word that entry would return to, were it to. */
+static inline void
+context_make(context *c, char *stack, void (*entry)())
+{
+	void **sp = reinterpret_cast<void **>(stack + STACK);
+
+	*--sp = nullptr;
+	*--sp = reinterpret_cast<void *>(entry);
+	for (int saved = 0; saved < 6; saved++)
+		*--sp = nullptr;
+	*c = sp;
+}
+
+static inline void
+context_switch(context *from, context *to)
+{
+	cudacpu_switch(from, *to);
+}
+
+#else
+
+typedef ucontext_t context;
+
+static inline void
+context_make(context *c, char *stack, void (*entry)())
+{
+	getcontext(c);
+	c->uc_stack.ss_sp = stack;
+	c->uc_stack.ss_size = STACK;
+	c->uc_link = nullptr;
+	makecontext(c, entry, 0);
+}
+
+static inline void
+context_switch(context *from, context *to)
+{
+	swapcontext(from, to);
+}
+
+#endif
+
+/* AddressSanitizer is told of every change of stacks. */
+#ifdef __SANITIZE_ADDRESS__
+static inline void
+asan_leave(void **keep, const void *bottom, size_t size)
+{
+	__sanitizer_start_switch_fiber(keep, bottom, size);
+}
+
+static inline void
+asan_arrive(void *keep, const void **bottom, size_t *size)
+{
+	__sanitizer_finish_switch_fiber(keep, bottom, size);
+}
+#else
+static inline void
+asan_leave(void **, const void *, size_t)
+{
+}
+
+static inline void
+asan_arrive(void *, const void **, size_t *)
+{
+}
+#endif
+
+/* --- the orders of cudacpu_order(), in which blocks, warps and lanes take turns -------------------------------------- */
+
+/* s: the state of the random numbers, from a seed. */
+struct turns {
+	int order;
+	uint64_t s;
+
+	unsigned
+	below(unsigned n)
+	{
+		s = s * 6364136223846793005u + 1442695040888963407u;
+		return (unsigned)((s >> 33) % n);
+	}
+
+	/* v = 0 .. count-1 in this order. */
+	void
+	permute(unsigned *v, unsigned count)
+	{
+		for (unsigned i = 0; i < count; i++)
+			v[i] = order == CUDACPU_BACKWARD ? count - 1 - i : i;
+		for (unsigned i = count; order == CUDACPU_SHUFFLED && i > 1; i--) {
+			const unsigned k = below(i), t = v[k];
+			v[k] = v[i - 1];
+			v[i - 1] = t;
+		}
+	}
+};
+
+/* Block number i of n. A shuffle is a stride that has no divisor in common with n. */
+static inline size_t
+block_number(int order, unsigned seed, size_t i, size_t n)
+{
+	size_t stride = 1;
+
+	if (order == CUDACPU_BACKWARD)
+		return n - 1 - i;
+	if (order == CUDACPU_SHUFFLED)
+		for (stride = n / 3 + seed % 7 + 1; stride > 1; stride--)
+			if (std::gcd(n, stride) == 1)
+				break;
+	return i * stride % n;
+}
+
+/* --- the scheduler ---------------------------------------------------------------------------------------------------- */
 
 __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
 
