@@ -1,4 +1,4 @@
-/* Sums and maxima over the threads of a block of THREADS, always in the same order. All of its threads call them. */
+/* Sums and maxima over the threads of a block of THREADS, or of a warp, always in the same order. All of its threads call them. */
 #ifndef WEIR_GPU_REDUCE_H
 #define WEIR_GPU_REDUCE_H
 
@@ -28,6 +28,18 @@ block_sum(T v)
 	return sum;
 }
 
+/* Returns the largest of the warp's v to all of its lanes. */
+template <class T>
+__device__ T
+warp_largest(T v)
+{
+	for (int step = WARP / 2; step; step /= 2) {
+		const T other = __shfl_xor_sync(~0u, v, step);
+		v = other > v ? other : v;
+	}
+	return v;
+}
+
 /* Returns the largest of the block's v to all of its threads. */
 template <unsigned THREADS, class T>
 __device__ T
@@ -35,10 +47,7 @@ block_largest(T v)
 {
 	__shared__ T part[THREADS / WARP];
 
-	for (int step = WARP / 2; step; step /= 2) {
-		const T other = __shfl_xor_sync(~0u, v, step);
-		v = other > v ? other : v;
-	}
+	v = warp_largest(v);
 	__syncthreads();
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = v;

@@ -60,30 +60,6 @@ faults_are_found(void)
 			check(f->found ? f->found() : aborts(f->aborts), f->name, "it was not");
 }
 
-/* A barrier that is missing shows in some order of the fibers, and is a race; so does each of three waits that is left out. */
-static void
-orders_show_what_is_missing(void)
-{
-	struct check_many m = {0};
-	int stale = 0;
-
-	for (int order = 0; order < CHECK_ORDERS; order++) {
-		cudacpu_order(order, 1);
-		stale += wrong_without_barrier();
-	}
-	check_case(&m, stale > 0, "no thread saw a stale word");
-	check_case(&m, !cudacpu_races || cudacpu_races() > 0, "no race was found");
-	for (unsigned missing = 1; missing < SELFTEST_WAITS; missing *= 2) {
-		int wrong = 0;
-		for (int order = 0; order < CHECK_ORDERS; order++) {
-			cudacpu_order(order, 1);
-			wrong += selftest_waits(SELFTEST_WAITS & ~missing) != 0;
-		}
-		check_case(&m, wrong > 0, "without wait %u all was right", missing);
-	}
-	check_end(&m, "cudacpu: a missing barrier and a missing wait show");
-}
-
 /* The copies beside runs need a block each. Where there is no memory for one, the run does its own copies. */
 static void
 copies_give_way(void)
@@ -114,7 +90,6 @@ check_cudacpu(void)
 	if (cudacpu_races)
 		check(cudacpu_races() == 0, "cudacpu: these kernels have no races", "see above");
 	if (cudacpu_memory) {
-		orders_show_what_is_missing();
 		faults_are_found();
 		copies_give_way();
 	}

@@ -58,6 +58,8 @@ unusable_devices_are_refused(void)
 	check_end(&m, name);
 }
 
+bool check_large;
+
 void
 check_on_devices(const char *name,
 		 void (*cases)(struct gpu *one, struct gpu *several, struct check_many *m))
@@ -67,7 +69,7 @@ check_on_devices(const char *name,
 
 	if (cudacpu_devices)
 		cudacpu_devices(3);
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+	for (size_t i = check_large; i < sizeof lists / sizeof *lists; i++) {
 		struct gpu *one = gpu_open("", why),
 			   *several = one ? gpu_open(lists[i], why) : NULL;
 		struct check_many m = {0};
@@ -98,8 +100,6 @@ static const struct {
 	     {"gpu/usfft", check_gpu_usfft, true},
 	     {"gpu/radon", check_gpu_radon, false},
 	     {"gpu/dptrace", check_gpu_dptrace, true}};
-
-bool check_large;
 
 static void
 check_twins(void)

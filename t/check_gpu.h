@@ -38,6 +38,16 @@ check_order(int order)
 		cudacpu_order(order, 20161u);
 }
 
+/* Frees what the devices hold, which have so many bytes each from now on, 0: plenty. On a GPU it does nothing. */
+static inline void
+check_memory(struct gpu *g, size_t bytes)
+{
+	if (!cudacpu_memory)
+		return;
+	gpu_release(g);
+	cudacpu_memory(bytes ? bytes : (size_t)1 << 40);
+}
+
 /*
  * Runs cases on the devices 0,1 and on 2,0,1, of which there are three under t/cudacpu; one: the first alone. A test of that
  * name each, a skip where there are not so many. What else is open then does not go on: its device is not the one in use.
@@ -52,9 +62,7 @@ void check_gpu_wconv(struct gpu *g);
 void check_gpu_wconv_adjoint(struct gpu *g);
 void check_gpu_wconv_restore(struct gpu *g);
 void check_gpu_usfft(struct gpu *g);
-void check_gpu_usfft_more(struct gpu *g);
 void check_gpu_radon(struct gpu *g);
 void check_gpu_dptrace(struct gpu *g);
-void check_gpu_dptrace_tables(struct gpu *g);
 
 #endif

@@ -1,6 +1,5 @@
 /* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/mem.h"
@@ -162,13 +161,15 @@ awkward(struct check_rng *r)
 	return rng_below(r, 3) ? v[rng_below(r, 9)] : 1 + rng_below(r, 150);
 }
 
+/* The last three: nearly every pixel is a seed, more than heaps list at a time, so that the picture is scanned again. */
 static void
 pictures_agree(struct gpu *g)
 {
 	struct check_rng r = {11};
 	struct check_many m[2] = {0};
+	const int n = check_large ? 16 : 32;
 
-	for (int i = 0; i < (check_large ? 16 : 32); i++) {
+	for (int i = 0; i < n + 3; i++) {
 		const bool maze = i % 4 == 3; /* long ways, through several tiles */
 		struct morphrec_problem what = {.type = types[i % TYPES],
 						.w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
@@ -177,10 +178,16 @@ pictures_agree(struct gpu *g)
 						.conn = i / 8 % 2 ? 4 : 8,
 						.erode = i / 4 % 2,
 						.threads = 1};
-		problem_check(g, &r, &what, maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE, m, 2);
+		enum style style = maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE;
+		if (i >= n) {
+			what = (struct morphrec_problem){
+			    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
+			style = DENSE;
+		}
+		problem_check(g, &r, &what, style, m, 2);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
-	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes");
+	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes, many seeds");
 }
 
 /* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
@@ -210,20 +217,6 @@ corners_are_passed(struct gpu *g)
 	}
 	check_end(&m[0], "gpu: morphrec by tiles passes each corner of a tile");
 	check_end(&m[1], "gpu: morphrec by heaps goes through corners");
-}
-
-/* Nearly every pixel is a seed: more than are listed at a time, so that the picture is scanned again. */
-static void
-many_seeds_agree(struct gpu *g)
-{
-	const struct morphrec_problem what = {
-	    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
-	struct check_rng r = {15};
-	struct check_many m[2] = {0};
-
-	for (int i = 0; i < 3; i++)
-		problem_check(g, &r, &what, DENSE, m, 2);
-	check_end(&m[1], "gpu: morphrec by heaps, more seeds than are listed at a time");
 }
 
 static void
@@ -271,63 +264,43 @@ bands_agree(struct gpu *g)
 						      .d = cases[i].d,
 						      .conn = cases[i].conn,
 						      .threads = 1};
-		gpu_release(g);
-		cudacpu_memory(cases[i].bytes);
+		check_memory(g, cases[i].bytes);
 		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m, 1);
 	}
-	cudacpu_memory((size_t)1 << 40);
+	check_memory(g, 0);
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
 }
 
-/*
- * Pictures, stacks and volumes, every step-th of them, on several devices, and by tiles in several bands of each where memory
- * is short.
- */
+/* Pictures, stacks and volumes on several devices, by tiles in several bands of each where memory is short, else by heaps too. */
 static void
-devices_agree(const char *list, size_t step)
+shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 {
 	static const struct {
 		size_t w, h, d, bytes;
 		int conn;
-	} cases[] = {{20, 60, 1, 0, 4},	       {150, 2, 1, 0, 8},  {40, 1100, 1, 260000, 8},
-		     {30, 20, 12, 600000, 26}, {30, 20, 7, 0, 18}, {33, 400, 2, 260000, 8},
-		     {70, 12, 5, 0, 4}};
+		enum style style;
+	} cases[] = {{20, 60, 1, 0, 4, MAZE},	      {150, 2, 1, 0, 8, SPARSE},
+		     {40, 1100, 1, 260000, 8, DENSE}, {30, 20, 12, 600000, 26, MAZE},
+		     {30, 20, 7, 0, 18, SPARSE},      {33, 400, 2, 260000, 8, DENSE},
+		     {70, 12, 5, 0, 4, MAZE}};
 	struct check_rng r = {16};
-	struct check_many m[2] = {0};
-	char why[GPU_WHY], name[100];
 
-	if (cudacpu_devices)
-		cudacpu_devices(3);
-	struct gpu *g = gpu_open(list, why);
-	for (size_t i = 0; g && i < sizeof cases / sizeof *cases; i += step) {
+	(void)one;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i += check_large ? 2 : 1) {
 		const struct morphrec_problem what = {.type = types[i],
 						      .w = cases[i].w,
 						      .h = cases[i].h,
 						      .d = cases[i].d,
 						      .conn = cases[i].conn,
 						      .threads = 1};
-		gpu_release(g);
-		if (cudacpu_memory && cases[i].bytes)
-			cudacpu_memory(cases[i].bytes * img_type_size(what.type));
-		problem_check(g, &r, &what,
-			      i % 3 == 0   ? MAZE
-			      : i % 3 == 1 ? SPARSE
-					   : DENSE,
-			      m, cases[i].bytes ? 1 : 2);
-		if (cudacpu_memory)
-			cudacpu_memory((size_t)1 << 40);
+		struct check_many both[2] = {0};
+		check_memory(several, cases[i].bytes * img_type_size(what.type));
+		problem_check(several, &r, &what, cases[i].style, both, cases[i].bytes ? 1 : 2);
+		check_memory(several, 0);
+		for (int k = 0; k < 2; k++)
+			check_case(m, !both[k].failures, "by %s: %s", k ? "heaps" : "tiles",
+				   both[k].first);
 	}
-	for (int method = 0; method < 2; method++) {
-		snprintf(name, sizeof name, "gpu: morphrec by %s on devices %s, the same bytes",
-			 method ? "heaps" : "tiles", list);
-		if (g)
-			check_end(&m[method], name);
-		else
-			check_skip(name, why);
-	}
-	gpu_close(g);
-	if (cudacpu_devices)
-		cudacpu_devices(1);
 }
 
 /* No band fits: an error that says so, not a wrong picture. */
@@ -342,10 +315,9 @@ too_small_is_said(struct gpu *g)
 	if (!cudacpu_memory || morphrec_plan(&p, &what))
 		return;
 	morphrec_clip(&p, J, I);
-	gpu_release(g);
-	cudacpu_memory(5000);
+	check_memory(g, 5000);
 	const int err = gpu_morphrec_run(g, &p, J, I);
-	cudacpu_memory((size_t)1 << 40);
+	check_memory(g, 0);
 	check(err == -EIO && strstr(gpu_why(g), "memory"),
 	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(g));
 	morphrec_free(&p);
@@ -428,40 +400,27 @@ operators_agree(struct gpu *g)
 
 /* On several devices, and where memory is too short for that. */
 static void
-operators_are_shared(const char *list)
+operators_are_shared(struct gpu *one, struct gpu *several, struct check_many *m)
 {
 	const struct morphrec_problem flat = {.w = 40, .h = 300, .d = 1, .conn = 8, .threads = 1},
 				      deep = {.w = 30, .h = 20, .d = 7, .conn = 18, .threads = 1};
 	struct check_rng r = {18};
-	struct check_many m = {0};
-	char why[GPU_WHY], name[100];
 
-	if (cudacpu_devices)
-		cudacpu_devices(3);
-	struct gpu *g = gpu_open(list, why);
-	for (size_t i = 0; g && i < OPERATORS; i++) {
+	(void)one;
+	for (size_t i = 0; i < OPERATORS; i++) {
 		struct morphrec_problem what = i % 3 ? flat : deep;
 		what.type = types[(i + 3) % TYPES];
 		if (i == OPERATORS - 1)
 			what.conn = 4, what.h = 2;
-		operator_check(g, &r, what, &operators[i], true, &m);
+		operator_check(several, &r, what, &operators[i], true, m);
 	}
-	if (g && cudacpu_memory) {
+	if (cudacpu_memory) {
 		struct morphrec_problem what = flat;
 		what.type = IMG_F32;
-		gpu_release(g);
-		cudacpu_memory(100000);
-		operator_check(g, &r, what, &operators[0], false, &m);
-		cudacpu_memory((size_t)1 << 40);
+		check_memory(several, 100000);
+		operator_check(several, &r, what, &operators[0], false, m);
+		check_memory(several, 0);
 	}
-	snprintf(name, sizeof name, "gpu: morphrec's operators on devices %s", list);
-	if (g)
-		check_end(&m, name);
-	else
-		check_skip(name, why);
-	gpu_close(g);
-	if (cudacpu_devices)
-		cudacpu_devices(1);
 }
 
 /* A NaN that is no wall, and a picture all at the floor, are left to the host; the picture stays as it was. */
@@ -492,16 +451,11 @@ check_gpu_morphrec(struct gpu *g)
 {
 	operators_agree(g);
 	operators_are_refused(g);
-	if (!check_large)
-		operators_are_shared("0,1");
-	operators_are_shared("2,0,1");
 	pictures_agree(g);
 	corners_are_passed(g);
-	many_seeds_agree(g);
 	volumes_agree(g);
 	bands_agree(g);
 	too_small_is_said(g);
-	if (!check_large)
-		devices_agree("0,1", 1);
-	devices_agree("2,0,1", 2);
+	check_on_devices("gpu: morphrec's operators", operators_are_shared);
+	check_on_devices("gpu: morphrec, the same bytes", shares_agree);
 }

@@ -79,28 +79,6 @@ hold(struct gpu *g, struct conv_job *j, struct check_rng *r, struct check_many *
 	conv_drop(j);
 }
 
-/* Kernels whose numbers are polynomials of degree 0 to 3 of the place. */
-static void
-hold_polynomials(struct gpu *g, enum wconv_method method, struct check_rng *r, struct check_many *m)
-{
-	for (int d = 0; d < 8; d++) {
-		const int degree = d % 4;
-		struct conv_job j;
-		pose(&j, r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
-		j.q.degree = degree;
-		j.q.zero_x = 35;
-		j.q.zero_y = 20;
-		j.q.scale_x = j.q.scale_y = 40;
-		j.q.method = method;
-		if (d > 3) { /* positive powers: the local kernels' sums stay away from 0 */
-			j.q.normalise = true;
-			j.q.zero_x = j.q.zero_y = -1;
-			j.q.scale_x = j.q.scale_y = 100;
-		}
-		hold(g, &j, r, m, 3e-7);
-	}
-}
-
 static const struct {
 	size_t w, h, kw, kh, gx, gy;
 } shapes[] = {{1, 1, 1, 1, 1, 1},     {5, 3, 7, 9, 1, 1},    {300, 1, 5, 3, 3, 1},
@@ -115,138 +93,141 @@ pose_shape(struct conv_job *j, struct check_rng *r, size_t s)
 	     shapes[s].gy);
 }
 
-static void
-shapes_agree(struct gpu *g)
-{
-	struct check_many m = {0};
-	struct check_rng r = {31};
+/* --- series of problems: each function poses problem i ------------------------------------------------------------- */
 
-	for (size_t s = 0; s < SHAPES; s++)
-		for (int e = 0; e < 6; e++) {
-			struct conv_job j;
-			pose_shape(&j, &r, s);
-			j.q.edge = (enum wconv_edge)((e + (int)s) % 5);
-			j.q.correlate = e % 2;
-			j.q.normalise = e % 3 == 1;
-			j.q.output = e == 2 ? WCONV_FULL : WCONV_SAME;
-			j.q.nan = WCONV_NAN_ZERO;
-			hold(g, &j, &r, &m, 3e-7);
-		}
-	check_end(&m, "gpu: wconv, awkward shapes and edges are within 3e-7 of the definition");
+/* Kernels whose numbers are polynomials of degree 0 to 3 of the place, as coefficients of x^i y^j. */
+static void
+pose_polynomial(struct conv_job *j, struct check_rng *r, size_t i)
+{
+	const int degree = (int)i % 4;
+
+	pose(j, r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
+	j->q.degree = degree;
+	j->q.zero_x = 35;
+	j->q.zero_y = 20;
+	j->q.scale_x = j->q.scale_y = 40;
+	if (i > 3) { /* positive powers: the local kernels' sums stay away from 0 */
+		j->q.normalise = true;
+		j->q.zero_x = j->q.zero_y = -1;
+		j->q.scale_x = j->q.scale_y = 100;
+	}
 }
 
-/* Kernels that differ along x, along y, both or not, taller and wider than the picture, many tiles and few. */
 static void
-transforms_agree(struct gpu *g)
+pose_edges(struct conv_job *j, struct check_rng *r, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng r = {36};
+	const size_t s = i / 6, e = i % 6;
 
-	for (size_t s = 0; s < 3 * SHAPES; s++) {
-		struct conv_job j;
-		pose_shape(&j, &r, s % SHAPES);
-		j.q.method = WCONV_FFT;
-		j.q.edge = (enum wconv_edge)((s + s / SHAPES) % 5);
-		j.q.nan = (enum wconv_nan)(s % 3);
-		j.q.correlate = s % 2;
-		j.q.planes = 1 + s % 3 / 2;
-		j.q.output = s % 5 == 4 ? WCONV_FULL : WCONV_SAME;
-		j.q.in_double = s / SHAPES == 1;
-		j.q.in = j.q.in_double ? IMG_F64 : s % 4 == 3 ? IMG_U8 : IMG_F32;
-		j.q.out = j.q.in_double ? IMG_F64 : IMG_F32;
-		hold(g, &j, &r, &m, j.q.in_double ? 1e-14 : 3e-7);
+	pose_shape(j, r, s);
+	j->q.edge = (enum wconv_edge)((e + s) % 5);
+	j->q.correlate = e % 2;
+	j->q.normalise = e % 3 == 1;
+	j->q.output = e == 2 ? WCONV_FULL : WCONV_SAME;
+	j->q.nan = WCONV_NAN_ZERO;
+}
+
+/* Kernels that differ along x, along y, both or not, taller and wider than the picture, many tiles and few; polynomials. */
+static void
+pose_transforms(struct conv_job *j, struct check_rng *r, size_t i)
+{
+	if (i >= 3 * SHAPES) {
+		pose_polynomial(j, r, i - 3 * SHAPES);
+		j->q.method = WCONV_FFT;
+		return;
 	}
-	hold_polynomials(g, WCONV_FFT, &r, &m);
-	check_end(&m, "gpu: wconv by transforms is within 3e-7 of the definition, in double within "
-		      "1e-14");
+	pose_shape(j, r, i % SHAPES);
+	j->q.method = WCONV_FFT;
+	j->q.edge = (enum wconv_edge)((i + i / SHAPES) % 5);
+	j->q.nan = (enum wconv_nan)(i % 3);
+	j->q.correlate = i % 2;
+	j->q.planes = 1 + i % 3 / 2;
+	j->q.output = i % 5 == 4 ? WCONV_FULL : WCONV_SAME;
+	j->q.in_double = i / SHAPES == 1;
+	j->q.in = j->q.in_double ? IMG_F64 : i % 4 == 3 ? IMG_U8 : IMG_F32;
+	j->q.out = j->q.in_double ? IMG_F64 : IMG_F32;
+}
+
+static void
+pose_doubles(struct conv_job *j, struct check_rng *r, size_t i)
+{
+	pose_shape(j, r, i);
+	j->q.in_double = true;
+	j->q.in = i % 2 ? IMG_F64 : IMG_F32;
+	j->q.out = IMG_F64;
+}
+
+static void
+pose_unknown(struct conv_job *j, struct check_rng *r, size_t i)
+{
+	pose_shape(j, r, i / 3);
+	j->q.edge = (i / 3 + i) % 2 ? WCONV_RENORMALISE : WCONV_REFLECT;
+	j->q.nan = (enum wconv_nan)(i % 3);
+}
+
+/* The last one has more planes than there are blocks along an axis but the first. */
+static void
+pose_planes(struct conv_job *j, struct check_rng *r, size_t i)
+{
+	if (i == SHAPES) {
+		pose(j, r, 1, 1, 1, 1, 1, 1);
+		j->q.planes = 65537;
+		return;
+	}
+	pose_shape(j, r, i);
+	j->q.planes = 1 + i % 3;
+	j->q.in = IMG_U8;
+	j->q.out = i % 2 ? IMG_U8 : IMG_F32;
+	j->q.top = i % 2 ? 199 : 0;
+	j->q.normalise = true;
 }
 
 /* Memory for one tile at a time, for some, for all. */
 static void
-tiles_in_parts_agree(struct gpu *g)
+pose_parts(struct conv_job *j, struct check_rng *r, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng r = {37};
-
-	for (size_t part = 0; part < 3; part++) {
-		struct conv_job j;
-		pose(&j, &r, 90, 70, 11, 9, 3, 4);
-		j.q.method = WCONV_FFT;
-		gpu_release(g);
-		cudacpu_memory((size_t)300000 << (2 * part));
-		hold(g, &j, &r, &m, 3e-7);
-		cudacpu_memory((size_t)1 << 40);
-	}
-	check_end(&m, "gpu: wconv by transforms, as many tiles at a time as fit in memory");
+	(void)i;
+	pose(j, r, 90, 70, 11, 9, 3, 4);
+	j->q.method = WCONV_FFT;
 }
 
+static const struct {
+	const char *name;
+	void (*pose)(struct conv_job *j, struct check_rng *r, size_t i);
+	size_t n, seed,
+	    memory; /* memory: of the device, 4 times as much for the next problem; 0: plenty */
+} series[] = {
+    {"gpu: wconv, awkward shapes and edges are within 3e-7 of the definition", pose_edges,
+     6 * SHAPES, 31, 0},
+    {"gpu: wconv by transforms is within 3e-7 of the definition, in double within 1e-14",
+     pose_transforms, 3 * SHAPES + 8, 36, 0},
+    {"gpu: wconv by transforms, as many tiles at a time as fit in memory", pose_parts, 3, 37,
+     300000},
+    {"gpu: wconv in double is within 1e-14 of the definition", pose_doubles, SHAPES, 32, 0},
+    {"gpu: wconv, pixels that are no numbers and edges that are unknown are the definition's",
+     pose_unknown, 3 * SHAPES, 33, 0},
+    {"gpu: wconv, colours and integers, rounded and clipped", pose_planes, SHAPES + 1, 34, 0},
+    {"gpu: wconv, kernels as polynomials of degree 0 to 3", pose_polynomial, 8, 35, 0}};
+
 static void
-doubles_agree(struct gpu *g)
+series_agree(struct gpu *g)
 {
-	struct check_many m = {0};
-	struct check_rng r = {32};
-
-	for (size_t s = 0; s < SHAPES; s++) {
-		struct conv_job j;
-		pose_shape(&j, &r, s);
-		j.q.in_double = true;
-		j.q.in = s % 2 ? IMG_F64 : IMG_F32;
-		j.q.out = IMG_F64;
-		hold(g, &j, &r, &m, 1e-14);
-	}
-	check_end(&m, "gpu: wconv in double is within 1e-14 of the definition");
-}
-
-static void
-unknown_pixels_agree(struct gpu *g)
-{
-	struct check_many m = {0};
-	struct check_rng r = {33};
-
-	for (size_t s = 0; s < SHAPES; s++)
-		for (int nan = 0; nan < 3; nan++) {
+	for (size_t s = 0; s < sizeof series / sizeof *series; s++) {
+		struct check_many m = {0};
+		struct check_rng r = {series[s].seed};
+		if (series[s].memory && !cudacpu_memory)
+			continue;
+		for (size_t i = 0; i < series[s].n; i++) {
 			struct conv_job j;
-			pose_shape(&j, &r, s);
-			j.q.edge = (s + (size_t)nan) % 2 ? WCONV_RENORMALISE : WCONV_REFLECT;
-			j.q.nan = (enum wconv_nan)nan;
-			hold(g, &j, &r, &m, 3e-7);
+			series[s].pose(&j, &r, i);
+			const double bound = j.q.in_double	 ? 1e-14
+					     : j.q.out == IMG_U8 ? .5001
+								 : 3e-7;
+			check_memory(g, series[s].memory << 2 * i);
+			hold(g, &j, &r, &m, bound);
 		}
-	check_end(&m, "gpu: wconv, pixels that are no numbers and edges that are unknown are the "
-		      "definition's");
-}
-
-static void
-planes_and_types_agree(struct gpu *g)
-{
-	struct check_many m = {0};
-	struct check_rng r = {34};
-
-	for (size_t s = 0; s < SHAPES; s++) {
-		struct conv_job j;
-		pose_shape(&j, &r, s);
-		j.q.planes = 1 + s % 3;
-		j.q.in = IMG_U8;
-		j.q.out = s % 2 ? IMG_U8 : IMG_F32;
-		j.q.top = s % 2 ? 199 : 0;
-		j.q.normalise = true;
-		hold(g, &j, &r, &m, s % 2 ? .5001 : 3e-7);
+		check_memory(g, 0);
+		check_end(&m, series[s].name);
 	}
-	struct conv_job many; /* more than the blocks of an axis but the first */
-	pose(&many, &r, 1, 1, 1, 1, 1, 1);
-	many.q.planes = 65537;
-	hold(g, &many, &r, &m, 3e-7);
-	check_end(&m, "gpu: wconv, colours and integers, rounded and clipped");
-}
-
-/* Kernels as coefficients of x^i y^j, i + j <= 3. */
-static void
-polynomials_agree(struct gpu *g)
-{
-	struct check_many m = {0};
-	struct check_rng r = {35};
-
-	hold_polynomials(g, WCONV_DIRECT, &r, &m);
-	check_end(&m, "gpu: wconv, kernels as polynomials of degree 0 to 3");
 }
 
 /* Steps of a few tiles and of all, shares without a row, and windows that see the other end of the picture. */
@@ -288,13 +269,6 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 void
 check_gpu_wconv(struct gpu *g)
 {
-	shapes_agree(g);
-	transforms_agree(g);
-	if (cudacpu_memory)
-		tiles_in_parts_agree(g);
-	doubles_agree(g);
-	unknown_pixels_agree(g);
-	planes_and_types_agree(g);
-	polynomials_agree(g);
+	series_agree(g);
 	check_on_devices("gpu: wconv gives the bytes of one device", shares_agree);
 }

@@ -205,13 +205,12 @@ memory_agrees(struct gpu *g)
 	conv_fill(&j, &r);
 	check_case(&m, !wconv_plan(&p, &j.q, &why), "%s", why.text);
 	for (size_t part = 0; part < 3; part++) {
-		gpu_release(g);
-		cudacpu_memory((size_t)400000 << (2 * part));
+		check_memory(g, (size_t)400000 << (2 * part));
 		check_case(&m, !gpu_wconv_adjoint(g, p, j.image, part ? got : first), "%s",
 			   gpu_why(g));
 		check_case(&m, !part || !memcmp(first, got, 90 * 70 * sizeof *got),
 			   "other bytes with memory %zu", part);
-		cudacpu_memory((size_t)1 << 40);
+		check_memory(g, 0);
 	}
 	wconv_free(p);
 	weir_free(first);

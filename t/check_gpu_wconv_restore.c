@@ -130,12 +130,11 @@ memory_agrees(struct gpu *g)
 	j.q.threads = 8;
 	conv_fill(&j, &rng);
 	for (size_t part = 0; part < 3; part++) {
-		gpu_release(g);
-		cudacpu_memory((size_t)1000000 << (2 * part));
+		check_memory(g, (size_t)1000000 << (2 * part));
 		check_case(&m, !run_once(g, &j, o, part ? got : first, &done), "%s", gpu_why(g));
 		check_case(&m, !part || !memcmp(first, got, W * H * sizeof *got),
 			   "other bytes with memory %zu", part);
-		cudacpu_memory((size_t)1 << 40);
+		check_memory(g, 0);
 	}
 	check_end(
 	    &m, "gpu: wconv's deconvolution has the same bytes for any number of tiles at a time");

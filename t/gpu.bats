@@ -172,20 +172,6 @@ is_running() {
 	grep -qs '^State:.[^ZX]' "/proc/$1/status"
 }
 
-@test "a run of the kit that is cut off leaves what was said, and no process" {
-	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { echo $$ >$B/nested; echo begun; exec timeout 60 sleep 50; }
-		[[ $name != gpu-rate ]] || echo "some GPU: copies within its memory move 1000 GB/s"
-		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
-	kit/run log check >out 3>&- &
-	until grep -qs '^begun$' log; do :; done
-	grep -q '^check-morphrec: exit 0 in ' out
-	kill $!
-	wait $! || true
-	SECONDS=0 # it would end by itself after 50 s
-	while [ $SECONDS -lt 20 ] && is_running "$(cat kit/nested)"; do :; done
-	[ -s kit/nested ] && ! is_running "$(cat kit/nested)"
-}
-
 # Each nested timeout makes a group of processes of its own, so the step's timeout does not reach it.
 @test "a step of the kit that hangs ends at its limit, with all that it has started" {
 	fake_kit '[[ $name$* != check-gpugpu/wconv ]] || { timeout 60 sleep 47 & echo $! >$B/nested; echo begun; wait; }

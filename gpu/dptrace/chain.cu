@@ -271,49 +271,6 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 	rebase(leave, p.d * p.e);
 }
 
-int
-dp_windows(struct dp_job *j)
-{
-	if (j->ntable)
-		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
-	return 0;
-}
-
-int
-dp_begin(struct dp_job *j, const unsigned *lines, unsigned n)
-{
-	GPU_LAUNCH(j->g, begin, n, THREADS, 0, j->on, lines);
-	return 0;
-}
-
-int
-dp_meet(struct dp_job *j, const unsigned *ids, unsigned n, dp_sums *out)
-{
-	GPU_LAUNCH(j->g, meet, n, THREADS, 0, j->on, ids, out);
-	return 0;
-}
-
-int
-dp_pass_out(struct dp_job *j, const unsigned *ids, unsigned n, dp_sums *out)
-{
-	GPU_LAUNCH(j->g, pass_out, n, THREADS, 0, j->on, ids, out);
-	return 0;
-}
-
-int
-dp_meet_back(struct dp_job *j, const unsigned *ids, unsigned n)
-{
-	GPU_LAUNCH(j->g, meet_back, n, THREADS, 0, j->on, ids);
-	return 0;
-}
-
-int
-dp_end(struct dp_job *j, const unsigned *lines, unsigned n, dp_sums *out)
-{
-	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, lines, out);
-	return 0;
-}
-
 /* --- the way back ----------------------------------------------------------------------------------------------------- */
 
 /* A link before: the larger sum, then the straighter turn, then the one nearer to the middle, then the lower sample. */
@@ -443,13 +400,6 @@ follow(const dp_chains c, const unsigned *lines)
 	}
 }
 
-int
-dp_follow(struct dp_job *j, const unsigned *lines, unsigned n)
-{
-	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, lines);
-	return 0;
-}
-
 /* --- from segment to segment ------------------------------------------------------------------------------------------ */
 
 /* What came of a line. */
@@ -489,8 +439,11 @@ pass(struct dp_job *j, const struct lists *l, unsigned n)
 
 	if (err || (err = gpu_begin(j->g)))
 		return err;
-	if ((err = dp_meet(j, l->on_ids, n, l->on_out)) || (err = dp_forward(j, l->on_ids, n)) ||
-	    (err = dp_pass_out(j, l->on_ids, n, l->on_out)) || (err = gpu_end(j->g)))
+	GPU_LAUNCH(j->g, meet, n, THREADS, 0, j->on, l->on_ids, l->on_out);
+	if ((err = dp_forward(j, l->on_ids, n)))
+		return err;
+	GPU_LAUNCH(j->g, pass_out, n, THREADS, 0, j->on, l->on_ids, l->on_out);
+	if ((err = gpu_end(j->g)))
 		return err;
 	return gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out);
 }
@@ -541,8 +494,9 @@ go(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
 {
 	int most = 0, err = send_lines(j, l, p, n);
 
-	if (err || (err = dp_begin(j, l->on_ids, n)))
+	if (err)
 		return err;
+	GPU_LAUNCH(j->g, begin, n, THREADS, 0, j->on, l->on_ids);
 	for (unsigned i = 0; i < n; i++) {
 		p[i].through = true;
 		p[i].best = 0;
@@ -572,9 +526,11 @@ finish(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
 {
 	int err = send_lines(j, l, p, n);
 
-	if (err || (err = gpu_begin(j->g)) || (err = dp_end(j, l->on_ids, n, l->on_out)) ||
-	    (err = dp_follow(j, l->on_ids, n)) || (err = gpu_end(j->g)) ||
-	    (err = gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out)))
+	if (err || (err = gpu_begin(j->g)))
+		return err;
+	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, l->on_ids, l->on_out);
+	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, l->on_ids);
+	if ((err = gpu_end(j->g)) || (err = gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out)))
 		return err;
 	for (unsigned i = 0; i < n; i++)
 		p[i].best += (double)l->out[i].most;
@@ -611,8 +567,10 @@ find_margins(struct dp_job *j, const struct lists *l, const struct passage *p, u
 				l->ids[count++] = (unsigned)(of->seg + (size_t)(of->n - back));
 		}
 		if ((err = gpu_up(j->g, l->on_ids, l->ids, count * sizeof *l->ids)) ||
-		    (err = gpu_begin(j->g)) || (err = dp_backward(j, l->on_ids, count)) ||
-		    (err = dp_meet_back(j, l->on_ids, count)) || (err = gpu_end(j->g)))
+		    (err = gpu_begin(j->g)) || (err = dp_backward(j, l->on_ids, count)))
+			return err;
+		GPU_LAUNCH(j->g, meet_back, count, THREADS, 0, j->on, l->on_ids);
+		if ((err = gpu_end(j->g)))
 			return err;
 	}
 	return 0;
@@ -625,7 +583,11 @@ solve(struct dp_job *j, const struct lists *l, struct passage *p)
 	unsigned n = (unsigned)j->nline;
 	int err = gpu_begin(j->g);
 
-	if (err || (err = dp_windows(j)) || (err = gpu_end(j->g)))
+	if (err)
+		return err;
+	if (j->ntable)
+		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
+	if ((err = gpu_end(j->g)))
 		return err;
 	for (unsigned i = 0; i < n; i++) {
 		p[i] = {i, false, 0};

@@ -22,6 +22,7 @@
  * written), 3 maxima. A barrier a gap, and the steps of one thread over the climbs, cost more.
  */
 #include "gpu/dptrace/job.h"
+#include "gpu/reduce.h"
 
 namespace
 {
@@ -127,7 +128,7 @@ sum_before(const sweep &w, int x, int r)
 
 /* --- where links are not steep ---------------------------------------------------------------------------------------- */
 
-constexpr unsigned THREADS = 256, WARP = 32;
+constexpr unsigned THREADS = 256;
 constexpr int CLIMBS_MOST = 128, AHEAD = 8;
 
 /* The maximum of rows l..h of a column, where l and h only grow: max(row l, back) if l < base, else back. */
@@ -405,20 +406,9 @@ __launch_bounds__(THREADS)
 	}
 }
 
-__device__ float
-warp_largest(float v)
-{
-	for (int step = WARP / 2; step; step /= 2) {
-		const float other = __shfl_xor_sync(~0u, v, step);
-		v = other > v ? other : v;
-	}
-	return v;
-}
-
 __global__ void
 __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 {
-	__shared__ float part[CUBIC / WARP];
 	const dp_segment s = c.seg[ids[blockIdx.y]];
 	float best = NEVER;
 	sweep w;
@@ -436,15 +426,9 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 		if (l <= i && i <= h && sum > best)
 			best = sum;
 	}
-	best = warp_largest(best);
-	if (threadIdx.x % WARP == 0)
-		part[threadIdx.x / WARP] = best;
-	__syncthreads();
-	if (threadIdx.x)
-		return;
-	for (unsigned i = 1; i < CUBIC / WARP; i++)
-		best = part[i] > best ? part[i] : best;
-	sum_of(w, y, r) = l > h ? NEVER : best + score_of(w, x, y, r);
+	best = block_largest<CUBIC>(best);
+	if (threadIdx.x == 0)
+		sum_of(w, y, r) = l > h ? NEVER : best + score_of(w, x, y, r);
 }
 
 /* Gap 0. thread = link. */

@@ -1,17 +1,266 @@
 /*
- * Types 1 and 2: spread (spread.cu), grid to modes (modes.cu); type 2 the same backwards, its points here.
+ * Types 1 and 2: spread (spread.cu), grid to modes; type 2 the same backwards, its points here. And weights.
  *
  *	interp	P lanes = point, in tile order, P = 8 up to 8 taps, else 16; lane = column: it works out one tap of each axis, reads its
  *		column of each row of the window, side by side, with the row's tap by a shuffle, and the lanes' sums are added
  *
  * Bytes: W^dim cells a point from the caches, the grid once from memory if the points are dense. Operations: 2 P W^(dim-1) fused
  * multiplications and additions and 2 dim P ncoef a point.
+ *
+ * Grid to modes and back: cuFFT along the axes, the window divided out.
+ *
+ *	get	thread = mode: its cell times the factors of all axes
+ *	put	thread = cell of the grid: its mode times the factors, or 0
+ *
+ * Bytes: get reads the cells of the modes and writes the modes; put reads the modes and writes the grid, of 2 reals a cell; the
+ * FFT takes a pass over the grid along its slowest axis, and one an axis over the slices that hold modes: fft.cu.
+ *
+ * Weights for the density of points: usfft_pipe() of usfft/inverse.c, each round of it on the device.
+ *
+ *	level	thread = point: w / (K w), which is also its next value
+ *
+ * K is spreading and interpolation, so a round takes the bytes and operations of both, and 24 bytes a
+ * point.
  */
 #include "gpu/usfft/work.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/fft.h"
+#include "gpu/block.h"
+
 extern "C" {
 #include "gpu/usfft/usfft.h"
+#include "usfft/inverse.h"
 }
+
+/* --- what lies where -------------------------------------------------------------------------------------------------- */
+
+namespace
+{
+
+template <class T>
+void
+lay_points(gpu_block *b, work<T> *k, int dim)
+{
+	k->index = gpu_take<unsigned>(b, k->m);
+	k->start = gpu_take<unsigned>(b, k->ntiles + 1);
+	k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
+	for (int a = 0; a < dim; a++) {
+		k->cell[a] = gpu_take<unsigned>(b, k->m);
+		k->rest[a] = gpu_take<T>(b, k->m);
+	}
+	k->value = gpu_take<cplx<T>>(b, k->m);
+}
+
+template <class T>
+void
+lay_tables(gpu_block *b, work<T> *k, int dim)
+{
+	k->coef = gpu_take<T>(b, (size_t)dim * k->ncoef * WINDOW_MAXW);
+	for (int a = 0; a < dim; a++)
+		k->undo[a] = gpu_take<T>(b, k->modes[a] / 2 + 1);
+}
+
+} // namespace
+
+int
+usfft_too_large(struct gpu *g, const size_t n[3])
+{
+	size_t cells = 1;
+
+	for (int a = 0; a < 3; a++)
+		cells = cells > 0x7fffffff ? cells : cells * n[a];
+	if (cells <= 0x7fffffff)
+		return 0;
+	snprintf(g->why, sizeof g->why, "a grid of %zu x %zu x %zu cells is too large", n[0], n[1],
+		 n[2]);
+	return -EIO;
+}
+
+template <class T>
+int
+usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
+{
+	const int dim = p->o.dim;
+	int err = usfft_too_large(g, p->grid.n);
+
+	if (err)
+		return err;
+	k->m = (unsigned)p->points.m;
+	k->ntiles = (unsigned)p->ntiles;
+	k->heavies = (unsigned)p->nheavy;
+	for (int a = 0; a < 3; a++) {
+		k->n[a] = (unsigned)p->grid.n[a];
+		k->modes[a] = (unsigned)p->o.n[a];
+		k->tiles[a] = (unsigned)p->tiles[a];
+	}
+	k->win = p->win;
+	k->w = (unsigned)p->win[0].w;
+	k->lead = (unsigned)tile_lead(p->win[0].w);
+	k->ncoef = (unsigned)p->taps.ncoef;
+	k->span_log = (unsigned)tile_span_log(dim);
+	k->fft_order = p->o.fft_order;
+	err = gpu_place(g, HOLD_POINTS, [&](gpu_block *b) { lay_points(b, k, dim); });
+	return err ? err : gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
+}
+
+template <class T>
+int
+usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
+{
+	work<T> k = on;
+
+	const auto lay = [&](gpu_block *b) { lay_tables(b, &k, p->o.dim); };
+	return gpu_place_filled(g, HOLD_TABLES, lay, [&] {
+		for (int a = 0; a < p->o.dim; a++) {
+			T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
+			for (unsigned d = 0; d < k.ncoef; d++)
+				for (unsigned t = 0; t < k.w; t++)
+					c[d * WINDOW_MAXW + t] =
+					    (T)p->win[a].coef[k.ncoef - 1 - d][t];
+			memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
+			       (k.modes[a] / 2 + 1) * sizeof(T));
+		}
+	});
+}
+
+/* --- grid to modes and back ------------------------------------------------------------------------------------------- */
+
+namespace
+{
+
+/* The mode in place i of an axis: its cell, and |k|. */
+template <class T>
+__device__ unsigned
+cell_of_mode(const work<T> &k, int axis, unsigned i, unsigned *mode)
+{
+	const unsigned n = k.modes[axis], neg = n / 2;
+	const unsigned at = k.fft_order ? (i < n - neg ? i + neg : i - (n - neg)) : i;
+
+	*mode = at < neg ? neg - at : at - neg;
+	return at < neg ? k.n[axis] - *mode : *mode;
+}
+
+/* The place of the mode that lies in a cell, and |k|; false: there is none. */
+template <class T>
+__device__ bool
+mode_of_cell(const work<T> &k, int axis, unsigned cell, unsigned *place, unsigned *mode)
+{
+	const unsigned n = k.modes[axis], neg = n / 2, pos = n - neg, back = k.n[axis] - cell;
+
+	if (cell < pos) {
+		*mode = cell;
+		*place = k.fft_order ? cell : neg + cell;
+		return true;
+	}
+	*mode = back;
+	*place = k.fft_order ? n - back : neg - back;
+	return back <= neg;
+}
+
+template <class T>
+__global__ void
+get_modes(const work<T> k, int dim, cplx<T> *modes, size_t n)
+{
+	for (size_t i = first_of_all(); i < n; i += all_threads()) {
+		size_t at = 0, step = 1;
+		unsigned rest = (unsigned)i; /* below 2^31: usfft_too_large() */
+		T factor = 1;
+		for (int a = 0; a < dim; a++) {
+			unsigned mode;
+			at += step * cell_of_mode(k, a, rest % k.modes[a], &mode);
+			factor *= k.undo[a][mode];
+			rest /= k.modes[a];
+			step *= k.n[a];
+		}
+		const cplx<T> v = k.grid[at];
+		modes[i] = {v.re * factor, v.im * factor};
+	}
+}
+
+template <class T>
+__global__ void
+put_modes(const work<T> k, int dim, const cplx<T> *modes, size_t cells)
+{
+	for (size_t i = first_of_all(); i < cells; i += all_threads()) {
+		size_t at = 0, step = 1;
+		unsigned rest = (unsigned)i;
+		bool here = true;
+		T factor = 1;
+		for (int a = 0; a < dim && here; a++) {
+			unsigned place, mode;
+			here = mode_of_cell(k, a, rest % k.n[a], &place, &mode);
+			at += step * place;
+			factor *= here ? k.undo[a][mode] : 0;
+			rest /= k.n[a];
+			step *= k.modes[a];
+		}
+		const cplx<T> v = here ? modes[at] : cplx<T>{0, 0};
+		k.grid[i] = {v.re * factor, v.im * factor};
+	}
+}
+
+/* Modes 0 .. lie in the first slices, -1, -2 .. in the last. */
+template <class T>
+struct gpu_fft_slices
+fft_of(const work<T> &k, int dim)
+{
+	const size_t n[3] = {k.n[0], k.n[1], k.n[2]}, modes = k.modes[dim - 1];
+
+	return gpu_fft_slices(sizeof(T) == sizeof(double), dim, n, modes - modes / 2, modes / 2);
+}
+
+template <class T>
+size_t
+cells_of(const work<T> &k)
+{
+	return (size_t)k.n[0] * k.n[1] * k.n[2];
+}
+
+} // namespace
+
+template <class T>
+int
+usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k)
+{
+	void *grid;
+	int err = usfft_work(g, p, k);
+
+	if (err || (err = gpu_hold(g, HOLD_GRID, cells_of(*k) * sizeof(cplx<T>), &grid)))
+		return err;
+	k->grid = static_cast<cplx<T> *>(grid);
+	const struct gpu_fft_slices f = fft_of(*k, p->o.dim);
+	return gpu_fft_slices_prepare(g, &f);
+}
+
+template <class T>
+int
+usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes)
+{
+	const struct gpu_fft_slices f = fft_of(k, dim);
+	const size_t n = count_modes(k);
+	const int err = gpu_fft_gather_slices(g, &f, sign, k.grid);
+
+	if (err)
+		return err;
+	GPU_LAUNCH(g, get_modes<T>, blocks_for_all(n), ALL_THREADS, 0, k, dim, modes, n);
+	return 0;
+}
+
+template <class T>
+int
+usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T> *modes)
+{
+	const struct gpu_fft_slices f = fft_of(k, dim);
+
+	GPU_LAUNCH(g, put_modes<T>, blocks_for_all(cells_of(k)), ALL_THREADS, 0, k, dim, modes,
+		   cells_of(k));
+	return gpu_fft_spread_slices(g, &f, sign, k.grid);
+}
+
+/* --- points from the grid --------------------------------------------------------------------------------------------- */
 
 namespace
 {
@@ -71,7 +320,30 @@ interp(const work<T> k, unsigned p, cplx<T> *out)
 		out[k.index[i]] = sum;
 }
 
+} // namespace
+
+template <class T>
+int
+usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
+{
+	const unsigned p = k.w <= 8 ? 8 : 16;
+	const unsigned blocks = (unsigned)(((size_t)k.m * p + THREADS - 1) / THREADS);
+
+	if (!k.m)
+		return 0;
+	if (dim == 1)
+		GPU_LAUNCH(g, (interp<T, 1>), blocks, THREADS, 0, k, p, out);
+	else if (dim == 2)
+		GPU_LAUNCH(g, (interp<T, 2>), blocks, THREADS, 0, k, p, out);
+	else
+		GPU_LAUNCH(g, (interp<T, 3>), blocks, THREADS, 0, k, p, out);
+	return 0;
+}
+
 /* --- the transforms ------------------------------------------------------------------------------------------------ */
+
+namespace
+{
 
 /* Room for the modes, where the coordinates were. */
 template <class T>
@@ -141,27 +413,6 @@ to_points(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes
 
 } // namespace
 
-template <class T>
-int
-usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
-{
-	const unsigned p = k.w <= 8 ? 8 : 16;
-	const unsigned blocks = (unsigned)(((size_t)k.m * p + THREADS - 1) / THREADS);
-
-	if (!k.m)
-		return 0;
-	if (dim == 1)
-		GPU_LAUNCH(g, (interp<T, 1>), blocks, THREADS, 0, k, p, out);
-	else if (dim == 2)
-		GPU_LAUNCH(g, (interp<T, 2>), blocks, THREADS, 0, k, p, out);
-	else
-		GPU_LAUNCH(g, (interp<T, 3>), blocks, THREADS, 0, k, p, out);
-	return 0;
-}
-
-template int usfft_interp(struct gpu *, const work<float> &, int, cplx<float> *);
-template int usfft_interp(struct gpu *, const work<double> &, int, cplx<double> *);
-
 int
 gpu_usfft_type1(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
 {
@@ -175,3 +426,86 @@ gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void 
 	return p->o.single ? to_points<float>(g, p, sign, modes, c)
 			   : to_points<double>(g, p, sign, modes, c);
 }
+
+/* --- weights ---------------------------------------------------------------------------------------------------------- */
+
+namespace
+{
+
+/* v: K w; at first, ones. */
+__global__ void
+level(double *w, cplx<double> *v, unsigned m, bool first)
+{
+	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
+
+	if (j >= m)
+		return;
+	if (first)
+		w[j] = 1;
+	else if (v[j].re > 0)
+		w[j] /= v[j].re;
+	v[j] = {w[j], 0};
+}
+
+int
+run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
+{
+	const int dim = p->o.dim;
+	const unsigned m = (unsigned)p->points.m, blocks = (m + THREADS - 1) / THREADS;
+	work<double> k = {};
+	void *at[3];
+	int err;
+
+	if ((err = usfft_work(g, p, &k)) ||
+	    (err = gpu_hold(g, HOLD_GRID, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
+			    &at[0])) ||
+	    (err = gpu_hold(g, HOLD_VALUES, m * sizeof *k.value, &at[1])) ||
+	    (err = gpu_hold(g, HOLD_WEIGHTS, m * sizeof *w, &at[2])) || (err = gpu_begin(g)))
+		return err;
+	k.grid = static_cast<cplx<double> *>(at[0]);
+	cplx<double> *const v = static_cast<cplx<double> *>(at[1]);
+	double *const weights = static_cast<double *>(at[2]);
+	GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, true);
+	for (int i = 0; i < rounds; i++) {
+		if ((err = usfft_carry(g, k, &v->re, 2)) || (err = usfft_spread(g, k, dim)) ||
+		    (err = usfft_interp(g, k, dim, v)))
+			return err;
+		GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, false);
+	}
+	return (err = gpu_end(g)) ? err : gpu_down(g, w, weights, m * sizeof *w);
+}
+
+} // namespace
+
+int
+gpu_usfft_pipe(struct gpu *g, const struct usfft_options *given, const struct usfft_points *pt,
+	       int rounds, double *w, size_t *bad)
+{
+	const struct usfft_options o = usfft_pipe_options(given);
+	struct usfft_plan *p;
+	double area = 1;
+	int err;
+
+	if ((err = usfft_plan(&p, &o)))
+		return err;
+	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && pt->m)
+		err = run_rounds(g, p, rounds, w);
+	for (int a = 0; a < o.dim; a++) {
+		const double h = window_hat(&p->win[a], 0);
+		area *= h * h / (double)p->grid.n[a];
+	}
+	for (size_t j = 0; j < pt->m && !err; j++)
+		w[j] *= area;
+	usfft_free(p);
+	return err;
+}
+
+#define INSTANCES(T)                                                                         \
+	template int usfft_work(struct gpu *, const struct usfft_plan *, work<T> *);         \
+	template int usfft_tables(struct gpu *, const struct usfft_plan *, const work<T> &); \
+	template int usfft_interp(struct gpu *, const work<T> &, int, cplx<T> *);            \
+	template int usfft_grid(struct gpu *, const struct usfft_plan *, work<T> *);         \
+	template int usfft_get_modes(struct gpu *, const work<T> &, int, int, cplx<T> *);    \
+	template int usfft_put_modes(struct gpu *, const work<T> &, int, int, const cplx<T> *);
+INSTANCES(float)
+INSTANCES(double)

@@ -454,32 +454,18 @@ wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 	return err;
 }
 
-template int wc_run_tiles<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
-				 const wc_tiles<float> &b, const wc_tile *host);
-template int wc_lay_out<float>(struct gpu *g, const struct wconv_plan *p, size_t all,
-			       wc_tiles<float> *b, size_t *n);
-template int
-wc_run_tiles<double>(struct gpu *g, const struct wconv_plan *p, const wc_work<double> &w,
-		     const wc_tiles<double> &b, const wc_tile *host);
-template int wc_lay_out<double>(struct gpu *g, const struct wconv_plan *p, size_t all,
-				wc_tiles<double> *b, size_t *n);
-template int wc_transform<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
-				 wc_span tiles, wc_span fresh);
-template int wc_transform<double>(struct gpu *g, const struct wconv_plan *p,
-				  const wc_work<double> &w, wc_span tiles, wc_span fresh);
-template int
-wc_columns<float>(struct gpu *g, const wc_tiles<float> &b, size_t n, int sign, wc_cx<float> *at);
-template int
-wc_rows_back<float>(struct gpu *g, const wc_tiles<float> &b, size_t high, wc_cx<float> *from);
-template int wc_sum_kernels<float>(struct gpu *g, const struct wconv_plan *p,
-				   const wc_work<float> &w, bool fresh, wc_tiles<float> *b);
-template int wc_fill_ring<float>(struct gpu *g, const struct wconv_plan *p, const wc_work<float> &w,
-				 wc_span fresh, wc_tiles<float> *b);
-template int
-wc_columns<double>(struct gpu *g, const wc_tiles<double> &b, size_t n, int sign, wc_cx<double> *at);
-template int
-wc_rows_back<double>(struct gpu *g, const wc_tiles<double> &b, size_t high, wc_cx<double> *from);
-template int wc_sum_kernels<double>(struct gpu *g, const struct wconv_plan *p,
-				    const wc_work<double> &w, bool fresh, wc_tiles<double> *b);
-template int wc_fill_ring<double>(struct gpu *g, const struct wconv_plan *p,
-				  const wc_work<double> &w, wc_span fresh, wc_tiles<double> *b);
+#define INSTANCES(T)                                                                             \
+	template int wc_run_tiles(struct gpu *, const struct wconv_plan *, const wc_work<T> &,   \
+				  const wc_tiles<T> &, const wc_tile *);                         \
+	template int wc_lay_out(struct gpu *, const struct wconv_plan *, size_t, wc_tiles<T> *,  \
+				size_t *);                                                       \
+	template int wc_transform(struct gpu *, const struct wconv_plan *, const wc_work<T> &,   \
+				  wc_span, wc_span);                                             \
+	template int wc_columns(struct gpu *, const wc_tiles<T> &, size_t, int, wc_cx<T> *);     \
+	template int wc_rows_back(struct gpu *, const wc_tiles<T> &, size_t, wc_cx<T> *);        \
+	template int wc_sum_kernels(struct gpu *, const struct wconv_plan *, const wc_work<T> &, \
+				    bool, wc_tiles<T> *);                                        \
+	template int wc_fill_ring(struct gpu *, const struct wconv_plan *, const wc_work<T> &,   \
+				  wc_span, wc_tiles<T> *);
+INSTANCES(float)
+INSTANCES(double)

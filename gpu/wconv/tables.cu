@@ -270,13 +270,11 @@ wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t 
 	return err;
 }
 
-template wc_work<float> wc_work_of<float>(const struct wconv_plan *p, size_t rows);
-template int wc_send_kernels<float>(struct gpu *g, const struct wconv_plan *p);
-template int wc_send_tables<float>(struct gpu *g, const struct wconv_plan *p, wc_work<float> *w);
-template int wc_send_step<float>(struct gpu *g, const struct wconv_plan *p, size_t depth,
-				 ptrdiff_t first, size_t rows, wc_work<float> *w);
-template wc_work<double> wc_work_of<double>(const struct wconv_plan *p, size_t rows);
-template int wc_send_kernels<double>(struct gpu *g, const struct wconv_plan *p);
-template int wc_send_tables<double>(struct gpu *g, const struct wconv_plan *p, wc_work<double> *w);
-template int wc_send_step<double>(struct gpu *g, const struct wconv_plan *p, size_t depth,
-				  ptrdiff_t first, size_t rows, wc_work<double> *w);
+#define INSTANCES(T)                                                                          \
+	template wc_work<T> wc_work_of(const struct wconv_plan *, size_t);                    \
+	template int wc_send_kernels<T>(struct gpu *, const struct wconv_plan *);             \
+	template int wc_send_tables(struct gpu *, const struct wconv_plan *, wc_work<T> *);   \
+	template int wc_send_step(struct gpu *, const struct wconv_plan *, size_t, ptrdiff_t, \
+				  size_t, wc_work<T> *);
+INSTANCES(float)
+INSTANCES(double)

@@ -651,12 +651,10 @@ gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, voi
 			      : open_and_run<float>(g, p, in, out);
 }
 
-template int wc_whole_open<float>(struct gpu *g, const struct wconv_plan *p, wc_whole<float> *o);
-template int wc_whole_open<double>(struct gpu *g, const struct wconv_plan *p, wc_whole<double> *o);
-template void wc_whole_close<float>(wc_whole<float> *o);
-template void wc_whole_close<double>(wc_whole<double> *o);
-template int wc_convolve<float>(struct gpu *g, wc_whole<float> *o, const float *x, float *y);
-template int wc_convolve<double>(struct gpu *g, wc_whole<double> *o, const double *x, double *y);
-template int wc_scatter_back<float>(struct gpu *g, wc_whole<float> *o, const float *y, float *x);
-template int
-wc_scatter_back<double>(struct gpu *g, wc_whole<double> *o, const double *y, double *x);
+#define INSTANCES(T)                                                                        \
+	template int wc_whole_open(struct gpu *, const struct wconv_plan *, wc_whole<T> *); \
+	template void wc_whole_close(wc_whole<T> *);                                        \
+	template int wc_convolve(struct gpu *, wc_whole<T> *, const T *, T *);              \
+	template int wc_scatter_back(struct gpu *, wc_whole<T> *, const T *, T *);
+INSTANCES(float)
+INSTANCES(double)

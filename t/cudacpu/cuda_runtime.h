@@ -20,7 +20,7 @@
  *
  * `make traffic` counts what warps ask of global and shared memory (traffic.cu).
  *
- * What it cannot show: caches, occupancy, any time; the memory model beyond races.cu and late.cu (a flag that is not waited
+ * What it cannot show: caches, occupancy, any time; the memory model beyond races.cu and fibers.cu (a flag that is not waited
  * for, a plain load where a cached one goes stale); overruns of a static __shared__ array into its neighbour. A block that
  * waits for another must not need one that has not begun: blocks begin as threads are free. Static shared memory keeps what
  * the last block left; dynamic is filled with 0xff, as is device memory.
@@ -247,8 +247,8 @@ typedef unsigned long long cudacpu_u64;
  * that has called __threadfence() before, and that knew of the store then: it was its own, or a barrier came between. At the
  * latest it comes with the end of its block.
  *
- * late.cu: cudacpu_keep() returns false where a watcher is to see the store. cudacpu_find() gives what this block has written and
- * others may not see; false: nothing. cudacpu_late_*() are for fibers.cu: a block begins, its threads have met, it ends.
+ * In fibers.cu: cudacpu_keep() returns false where a watcher is to see the store. cudacpu_find() gives what this block has written and
+ * others may not see; false: nothing. cudacpu_late_*(): a block begins, its threads have met, it ends.
  */
 void cudacpu_late_begin(void);
 void cudacpu_late_meet(void);

@@ -161,63 +161,6 @@ test_meetings()
 	});
 }
 
-/* --- streams ------------------------------------------------------------------------------------------------------- */
-
-constexpr unsigned N = 64, TIMES = 5;
-
-/* One stream brings numbers from pinned memory to a; the other one keeps them in b. */
-struct rig {
-	cudaStream_t up, keep;
-	cudaEvent_t arrived, kept;
-	unsigned *pinned, *a, *b;
-
-	bool
-	make()
-	{
-		return cudaStreamCreate(&up) == cudaSuccess &&
-		       cudaStreamCreate(&keep) == cudaSuccess &&
-		       cudaEventCreate(&arrived) == cudaSuccess &&
-		       cudaEventCreate(&kept) == cudaSuccess &&
-		       cudaMallocHost(&pinned, N * sizeof *pinned) == cudaSuccess &&
-		       cudaMalloc(&a, N * sizeof *a) == cudaSuccess &&
-		       cudaMalloc(&b, TIMES * N * sizeof *b) == cudaSuccess;
-	}
-	void
-	hand_over(unsigned round, unsigned waits) const
-	{
-		const size_t bytes = N * sizeof(unsigned);
-
-		if (waits & SELFTEST_REFILL)
-			cudaStreamSynchronize(up);
-		for (unsigned i = 0; i < N; i++)
-			pinned[i] = 1000 * round + i;
-		if (round && waits & SELFTEST_KEPT)
-			cudaStreamWaitEvent(up, kept, 0);
-		cudaMemcpyAsync(a, pinned, bytes, cudaMemcpyHostToDevice, up);
-		cudaEventRecord(arrived, up);
-		if (waits & SELFTEST_ARRIVED)
-			cudaStreamWaitEvent(keep, arrived, 0);
-		cudaMemcpyAsync(b + round * N, a, bytes, cudaMemcpyDeviceToDevice, keep);
-		cudaEventRecord(kept, keep);
-	}
-	~rig()
-	{
-		cudaStreamDestroy(up);
-		cudaStreamDestroy(keep);
-		cudaEventDestroy(arrived);
-		cudaEventDestroy(kept);
-		cudaFreeHost(pinned);
-		cudaFree(a);
-		cudaFree(b);
-	}
-};
-
-int
-test_streams()
-{
-	return selftest_waits(SELFTEST_WAITS);
-}
-
 /* --- copies beside runs: sizes around a chunk, items one after another, by two pairs of buffers --------------------- */
 
 constexpr size_t MOST = 2 * GPU_CHUNK + 3, LONG = (size_t)24 << 20, ITEMS = 7;
@@ -426,22 +369,6 @@ test_plan()
 } // namespace
 
 int
-selftest_waits(unsigned waits)
-{
-	std::vector<unsigned> got(TIMES * N);
-	rig r = {};
-
-	if (!r.make())
-		return -1;
-	for (unsigned round = 0; round < TIMES; round++)
-		r.hand_over(round, waits);
-	cudaStreamSynchronize(r.keep);
-	cudaMemcpyAsync(got.data(), r.b, got.size() * sizeof *r.b, cudaMemcpyDeviceToHost, r.keep);
-	cudaStreamSynchronize(r.keep);
-	return count_wrong(got, [](unsigned i) { return 1000 * (i / N) + i % N; });
-}
-
-int
 selftest_copies(void)
 {
 	bytes in[] = {bytes(MOST), bytes(MOST)}, out[] = {bytes(MOST), bytes(MOST)};
@@ -457,7 +384,6 @@ const struct cudacpu_selftest cudacpu_selftests[] = {
     {"a barrier, named or not, orders shared memory, static and dynamic", test_barrier, false},
     {"shuffles and votes bring what is meant, in groups and parts of a warp too", test_meetings,
      false},
-    {"a stream hands data to another, and waits for its turn", test_streams, false},
     {"gpu/copy.cu: items go up and come down beside the run of others", selftest_copies, false},
     {"gpu/copy.cu: results of all devices have arrived, while their next run goes on too",
      test_settle, false},

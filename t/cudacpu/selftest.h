@@ -18,10 +18,6 @@ struct cudacpu_selftest {
 /* The last one has no name. */
 extern const struct cudacpu_selftest cudacpu_selftests[];
 
-/* The number of wrong results when a stream hands data to another with only these of its three waits. */
-enum { SELFTEST_REFILL = 1, SELFTEST_KEPT = 2, SELFTEST_ARRIVED = 4, SELFTEST_WAITS = 7 };
-int selftest_waits(unsigned waits);
-
 /* Items whose copies go beside the run of others. */
 int selftest_copies(void);
 
@@ -36,9 +32,6 @@ extern const struct cudacpu_fault cudacpu_faults[] __attribute__((weak));
 
 /* How many devices there are; NULL on a GPU. */
 void cudacpu_devices(int n) __attribute__((weak));
-
-/* Threads that read what another one has not written yet, since a barrier is missing. */
-int wrong_without_barrier(void) __attribute__((weak));
 
 /* The races found since the last call: races.cu. */
 int cudacpu_races(void) __attribute__((weak));

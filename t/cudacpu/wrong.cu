@@ -144,6 +144,19 @@ is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
 	return cudacpu_races() > 0;
 }
 
+/* In one of the orders of fibers; and as a race. */
+bool
+finds_barrier()
+{
+	unsigned stale = 0;
+
+	for (int order : {CUDACPU_FORWARD, CUDACPU_BACKWARD, CUDACPU_SHUFFLED}) {
+		cudacpu_order(order, 1);
+		stale += run(no_barrier, 1, N);
+	}
+	return stale > 0 && (!cudacpu_races || cudacpu_races() > 0);
+}
+
 bool
 finds_fence()
 {
@@ -450,13 +463,8 @@ finds_cufft()
 
 } // namespace
 
-int
-wrong_without_barrier(void)
-{
-	return (int)run(no_barrier, 1, N);
-}
-
 const struct cudacpu_fault cudacpu_faults[] = {
+    {"cudacpu: a missing barrier shows", finds_barrier, NULL, false},
     {"cudacpu: a fence before the barrier that others need after it shows", finds_fence, NULL,
      false},
     {"cudacpu: a barrier that some threads never reach aborts", NULL, abort_barrier, false},
