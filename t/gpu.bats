@@ -205,12 +205,3 @@ is_running() {
 	grep -q '^| morphrec: h-dome of 8192x8192  *3 * 2 *0.100000 *0.000000 \( *0.0000\)\{5\} *0.000805 *1%$' <<<"$output"
 	grep -q '^| wconv: 4096x4096, .* 0.025797 ' <<<"$output"
 }
-
-@test "the papers' tables go on after a line that fails, and have the seconds of the second run" {
-	fake_kit '[[ $name != dptrace ]] || exit 1
-		for a; do [[ $a != --stats=* ]] || echo "\"kernel_seconds\": ${a:8:1}.5, \"copy_seconds\": 0.25" >"${a#--stats=}"; done
-		[[ $* != --version ]] || echo "GPU: CUDA 13.0, some GPU"'
-	PATH=$PWD/kit:$PWD/kit/t:$PATH B=kit run -1 bash kit/gpu-papers.sh
-	[ "$(grep -c 'FAILED: dptrace .* -g$' <<<"$output")" -eq 8 ]
-	[ "$(grep -c 'kernels 2.5 s, copies 0.25 s, process [0-9.]* s$' <<<"$output")" -eq 11 ]
-}

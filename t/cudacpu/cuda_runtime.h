@@ -68,51 +68,17 @@ max(T a, T b)
 	return a < b ? b : a;
 }
 
-static inline int
-__popc(unsigned v)
-{
-	return __builtin_popcount(v);
-}
-
-static inline int
-__ffs(int v)
-{
-	return __builtin_ffs(v);
-}
-
-static inline int
-__clz(int v)
-{
-	return v ? __builtin_clz((unsigned)v) : 32;
-}
-
-static inline int
-__clzll(long long v)
-{
-	return v ? __builtin_clzll((unsigned long long)v) : 64;
-}
-
-static inline int
-__popcll(unsigned long long v)
-{
-	return __builtin_popcountll(v);
-}
-
-static inline int
-__ffsll(long long v)
-{
-	return __builtin_ffsll(v);
-}
-
-static inline unsigned
-__brev(unsigned v)
-{
-	unsigned r = 0;
-
-	for (int i = 0; i < 32; i++)
-		r |= (v >> i & 1) << (31 - i);
-	return r;
-}
+#define CUDACPU_BITS(name, T, expression) \
+	static inline int name(T v)       \
+	{                                 \
+		return expression;        \
+	}
+CUDACPU_BITS(__popc, unsigned, __builtin_popcount(v))
+CUDACPU_BITS(__popcll, unsigned long long, __builtin_popcountll(v))
+CUDACPU_BITS(__ffs, int, __builtin_ffs(v))
+CUDACPU_BITS(__ffsll, long long, __builtin_ffsll(v))
+CUDACPU_BITS(__clz, int, v ? __builtin_clz((unsigned)v) : 32)
+#undef CUDACPU_BITS
 
 /* The low and the high word of hi:lo shifted; shifts are taken modulo 32. */
 static inline unsigned
@@ -194,12 +160,6 @@ CUDACPU_ROUNDED(__dadd_rn, double, +)
 #undef CUDACPU_ROUNDED
 
 static inline float
-__fmaf_rn(float a, float b, float c)
-{
-	return fmaf(a, b, c);
-}
-
-static inline float
 rsqrtf(float v)
 {
 	return 1 / sqrtf(v);
@@ -213,16 +173,6 @@ sincospi(double v, double *s, double *c)
 
 	*s = sin(M_PI * r);
 	*c = cos(M_PI * r);
-}
-
-static inline void
-sincospif(float v, float *s, float *c)
-{
-	double ds, dc;
-
-	sincospi((double)v, &ds, &dc);
-	*s = (float)ds;
-	*c = (float)dc;
 }
 
 #define CUDACPU_AS(name, from, to)        \
@@ -283,9 +233,7 @@ cudacpu_atomic(T *p, F f)
 	CUDACPU_ATOMIC(atomicAdd, T, old + v)                                                   \
 	CUDACPU_ATOMIC(atomicMin, T, v < old ? v : old)                                         \
 	CUDACPU_ATOMIC(atomicMax, T, v > old ? v : old)                                         \
-	CUDACPU_ATOMIC(atomicAnd, T, old &v)                                                    \
 	CUDACPU_ATOMIC(atomicOr, T, old | v)                                                    \
-	CUDACPU_ATOMIC(atomicXor, T, old ^ v)                                                   \
 	CUDACPU_ATOMIC(atomicExch, T, (static_cast<void>(old), v))                              \
 	static inline T atomicCAS(T *p, T compare, T v)                                         \
 	{                                                                                       \
@@ -307,12 +255,6 @@ __threadfence(void)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	cudacpu_fence();
-}
-
-static inline void
-__threadfence_block(void)
-{
-	__threadfence();
 }
 
 void __nanosleep(unsigned ns);
@@ -524,8 +466,6 @@ struct dim3 {
 CUDACPU_VECTOR2(int, int2)
 CUDACPU_VECTOR2(unsigned, uint2)
 CUDACPU_VECTOR2(float, float2)
-CUDACPU_VECTOR2(double, double2)
-CUDACPU_VECTOR2(unsigned long long, ulonglong2)
 CUDACPU_VECTOR4(int, int4)
 CUDACPU_VECTOR4(unsigned, uint4)
 CUDACPU_VECTOR4(float, float4)

@@ -379,30 +379,6 @@ refuses_copy()
 	return end == cudaErrorInvalidValue && kind == cudaErrorInvalidValue;
 }
 
-bool
-refuses_capture()
-{
-	unsigned *const a = take_words(1);
-	void *more = nullptr;
-	cudaGraph_t graph = nullptr;
-	unsigned b = 0;
-	cudaStream_t s;
-	int refused = 0;
-
-	cudaStreamCreate(&s);
-	cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal);
-	for (const cudaError_t e :
-	     {cudaMalloc(&more, sizeof b), cudaFree(a), cudaStreamSynchronize(s),
-	      cudaDeviceSynchronize(), cudaMemcpy(a, &b, sizeof b, cudaMemcpyHostToDevice)})
-		refused += e == cudaErrorStreamCaptureUnsupported;
-	cudaStreamEndCapture(s, &graph);
-	cudaGetLastError();
-	cudaGraphDestroy(graph);
-	cudaFree(a);
-	cudaStreamDestroy(s);
-	return refused == 5;
-}
-
 /* --- where gpu/fft.cu finds cuFFT ------------------------------------------------------------------------------------ */
 
 /* What is said of a plan; "": it was made, so a library was found. */
@@ -480,8 +456,6 @@ const struct cudacpu_fault cudacpu_faults[] = {
     {"cudacpu: a host that touches a device's memory ends", NULL, abort_host_touch, false},
     {"cudacpu: a launch into another device's stream is refused", refuses_stream, NULL, false},
     {"cudacpu: a copy past the end, or of the wrong kind, is refused", refuses_copy, NULL, false},
-    {"cudacpu: while it captures, a thread neither waits nor takes memory", refuses_capture, NULL,
-     false},
     {"cudacpu: shared memory above 48 KB must be allowed first, on each device", refuses_shared,
      NULL, false},
     {"cudacpu: a kernel that touches the host's memory aborts", NULL, abort_hidden_pointer, true},
