@@ -140,8 +140,8 @@ $(addprefix $(B)/,$(notdir $(TOOLS:.c=))): $(B)/%: $$(call tool,$$*) $(B)/libtoo
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
 WATCH_races = watch races
-WATCH_traffic = watch traffic wrong_traffic
-UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic wrong_traffic)
+WATCH_traffic = watch traffic
+UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic)
 CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(UNWATCHED:%=t/cudacpu/%.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
 # The checks of numbers know no CUDA; those of the kernels are a binary of their own, on t/cudacpu.
 CHECKCPU := $(filter-out $(B)/obj/t/check_gpu% $(B)/obj/t/check_cudacpu.o,$(CHECK))
@@ -161,7 +161,7 @@ WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas $(ALIGNED) \
-	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$(filter-out %/wrong_search,$*)),$(WATCHED)) -MMD -MP -c -o $@ $<
+	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$*),$(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
 ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)
