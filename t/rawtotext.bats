@@ -4,11 +4,7 @@ load lib
 
 @test "a row of the fastest axis is a line, an empty line parts items" {
 	pgm 3 2 9 1 2 3 4 5 6 >a.pgm
-	same <(rawtotext a.pgm a.pgm) '1 2 3
-4 5 6
-
-1 2 3
-4 5 6'
+	same <(rawtotext a.pgm a.pgm | paste -sd /) '1 2 3/4 5 6//1 2 3/4 5 6'
 	same <(rawtotext -s ';' a.pgm | head -n 1) '1;2;3'
 }
 
@@ -37,37 +33,22 @@ load lib
 
 @test "--positions says where samples lie" {
 	item float '2 2' 'centers: node none' 'spacings: .5 nan' 'axis mins: 10 nan' -- 1 2 3 4 >a.nrrd
-	same <(rawtotext --positions a.nrrd) '10 0 1
-10.5 0 2
-10 1 3
-10.5 1 4'
+	same <(rawtotext --positions a.nrrd | paste -sd /) '10 0 1/10.5 0 2/10 1 3/10.5 1 4'
 	item float '2 3' 'kinds: complex domain' -- 1 2 3 4 5 6 >a.nrrd
-	same <(rawtotext --positions a.nrrd) '0 1 2
-1 3 4
-2 5 6'
+	same <(rawtotext --positions a.nrrd | paste -sd /) '0 1 2/1 3 4/2 5 6'
 }
 
 @test "a table becomes points, with the names of its columns" {
 	printf '# x y\n1 2\n\t3,4 ; # the second\n' | texttoraw --columns='x y' >a.nrrd
-	same <(rawinfo a.nrrd | head -n 8 | tail -n 7) 'type: double
-dimension: 2
-sizes: 2 2
-kinds: list domain
-endian: little
-encoding: raw
-columns:=x y'
-	same <(samples a.nrrd) '1 2
-3 4'
+	same <(rawinfo a.nrrd | head -n 8 | tail -n 7 | paste -sd /) 'type: double/dimension: 2/sizes: 2 2/kinds: list domain/endian: little/encoding: raw/columns:=x y'
+	same <(samples a.nrrd | paste -sd /) '1 2/3 4'
 }
 
 @test "--header takes the names of the columns from the first line of each file" {
 	printf '\357\273\277"x",petal length,, re\r\n1,2,3,4\r\n\r\n5,6,7,8\r\n' >a.csv
 	texttoraw --header a.csv >a.nrrd
-	same <(rawinfo a.nrrd | grep ^columns) 'columns:=x petal_length _ re
-columns:=x petal_length _ re'
-	same <(rawtotext a.nrrd) '1 2 3 4
-
-5 6 7 8'
+	same <(rawinfo a.nrrd | grep ^columns | paste -sd /) 'columns:=x petal_length _ re/columns:=x petal_length _ re'
+	same <(rawtotext a.nrrd | paste -sd /) '1 2 3 4//5 6 7 8'
 	printf 'x  y\n1 2\n' >b
 	same <(texttoraw --header a.csv b | rawinfo | grep ^columns | tail -n 1) 'columns:=x y'
 	texttoraw --header --columns='u v' b | rawinfo | grep -x 'columns:=u v'
@@ -75,12 +56,8 @@ columns:=x petal_length _ re'
 }
 
 @test "a field without a character is NaN, and so is NA, and keeps the columns in their places" {
-	same <(printf '1,,3\n4,,6\n , 5 ; 6,\n;;7\n' | texttoraw | rawtotext) '1 nan 3
-4 nan 6
-nan 5 6
-nan nan 7'
-	same <(printf '1 NA\nNA,3\n' | texttoraw | rawtotext) '1 nan
-nan 3'
+	same <(printf '1,,3\n4,,6\n , 5 ; 6,\n;;7\n' | texttoraw | rawtotext | paste -sd /) '1 nan 3/4 nan 6/nan 5 6/nan nan 7'
+	same <(printf '1 NA\nNA,3\n' | texttoraw | rawtotext | paste -sd /) '1 nan/nan 3'
 	same <(printf '\357\273\2771 2\n' | texttoraw | rawtotext) '1 2'
 }
 

@@ -24,8 +24,9 @@ struct args {
 	struct opt_common common;
 	int compress;
 	bool checksum;
-	char **path;
-	size_t npath;
+	/* The file that is being written; f is NULL before the first item. */
+	struct door door;
+	fitsfile *f;
 };
 
 static const struct opt table[] = {
@@ -48,12 +49,6 @@ static const struct opt_program program = {.what = "Writes raw items as the imag
 
 enum { BLOCK = 1 << 20 };
 
-/* The file that is being written. */
-struct sink {
-	struct door door;
-	fitsfile *f; /* NULL before the first item */
-};
-
 /* The HDU (header and data unit) that is being written. */
 struct unit {
 	fitsfile *f;
@@ -61,15 +56,6 @@ struct unit {
 	bool empty;	    /* it has no pixels */
 	bool alike;	    /* it is a primary HDU, or an extension, as the original was */
 };
-
-static struct args
-parse(int argc, char **argv)
-{
-	struct args args = {0};
-
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	return args;
-}
 
 static void
 check(int status)
@@ -318,8 +304,24 @@ follow_cards(const struct raw_in *in, struct img *x)
 }
 
 static void
-put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x, struct stats *st)
+create_file(struct args *args)
 {
+	int status = 0;
+
+	args->door = door_scratch_path();
+	fits_create_diskfile(&args->f, args->door.path, &status);
+	check(status);
+	door_hide(&args->door);
+}
+
+static void
+put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
+{
+	struct args *args = options;
+
+	(void)out; /* it gets the whole file at the end */
+	if (!args->f)
+		create_file(args);
 	if (args->compress == RICE && img_is_float(x->type))
 		raw_die(in, "--compress=rice would lose digits of floats; use gzip");
 	if (args->compress && (x->dim > 3 || x->type == IMG_I64 || x->type == IMG_U64))
@@ -329,57 +331,40 @@ put_item(const struct args *args, fitsfile *f, struct raw_in *in, struct img *x,
 		follow_cards(in, x);
 	else
 		wcs_of_axes(x);
-	put_empty(args, f, x);
-	const struct unit u = create_unit(args, f, x);
+	put_empty(args, args->f, x);
+	const struct unit u = create_unit(args, args->f, x);
 	put_keys(&u, x);
-	put_pixels(f, in, x, args->common.quiet, st);
+	put_pixels(args->f, in, x, args->common.quiet, st);
 	put_checksums(args, &u, x);
 }
 
 static void
-convert(const struct args *args, struct raw_in *in, struct sink *s, struct stats *st)
+finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 {
+	struct args *args = options;
 	struct stat file = {0};
 	LONGLONG end = 0;
-	struct img x;
 	int status = 0;
 
-	for (; raw_next(in, &x); st->items++) {
-		if (args->common.verbose)
-			raw_say(in, &x);
-		if (!s->f) {
-			s->door = door_scratch_path();
-			fits_create_diskfile(&s->f, s->door.path, &status);
-			check(status);
-			door_hide(&s->door);
-		}
-		put_item(args, s->f, in, &x, st);
-		img_free(&x);
-	}
-	fits_flush_file(s->f, &status);
-	fits_get_hduaddrll(s->f, NULL, NULL, &end, &status);
-	fits_close_file(s->f, &status);
+	(void)in;
+	fits_flush_file(args->f, &status);
+	fits_get_hduaddrll(args->f, NULL, NULL, &end, &status);
+	fits_close_file(args->f, &status);
 	check(status);
 	/* cfitsio does not report a failed write at the end, for example on a full disk. */
-	if (fstat(s->door.fd, &file) || file.st_size != end)
-		die("%s: only %lld of %lld bytes could be written", s->door.name,
+	if (fstat(args->door.fd, &file) || file.st_size != end)
+		die("%s: only %lld of %lld bytes could be written", args->door.name,
 		    (long long)file.st_size, (long long)end);
+	door_send(&args->door, out);
+	door_close(&args->door);
+	stats_charge(st, STATS_WRITE);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct sink sink = {0};
-	struct stats st;
+	static const struct raw_filter filter = {&program, NULL, put_item, finish};
+	struct args args = {.common.as = RAW_AS_RAW};
 
-	stats_start(&st);
-	convert(&args, in, &sink, &st);
-	door_send(&sink.door, out);
-	door_close(&sink.door);
-	stats_charge(&st, STATS_WRITE);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -345,8 +345,9 @@ struct args {
 	struct tiffput how;
 	bool big;
 	const char *nodata; /* NULL: the key of each item */
-	char **path;
-	size_t npath;
+	/* The file that is being written; t is NULL before the first item. */
+	struct door door;
+	TIFF *t;
 };
 
 static const struct opt table[] = {
@@ -379,18 +380,16 @@ static const struct opt_program program = {.what = "Writes raw items as the page
 					   .operands = "[FILE ...]",
 					   .max_operands = SIZE_MAX};
 
-static struct args
-parse(int argc, char **argv)
+static void
+check(void *options)
 {
-	struct args args = {0};
+	const struct args *args = options;
 	double v;
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.how.tile % 16)
-		die_usage("--tile: %zu is not a multiple of 16", args.how.tile);
-	if (args.nodata && !opt_number(args.nodata, &v))
-		die_usage("--nodata: '%s' is not a number", args.nodata);
-	return args;
+	if (args->how.tile % 16)
+		die_usage("--tile: %zu is not a multiple of 16", args->how.tile);
+	if (args->nodata && !opt_number(args->nodata, &v))
+		die_usage("--nodata: '%s' is not a number", args->nodata);
 }
 
 static _Noreturn void
@@ -577,10 +576,10 @@ put_run(const struct args *args, struct writer *w, struct progress *bar, struct 
 }
 
 static void
-put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *x, struct stats *st)
+put_pages(const struct args *args, struct raw_in *in, const struct img *x, struct stats *st)
 {
 	const char *nodata = img_key(x, "nodata");
-	struct writer w = {.t = t, .in = in, .x = x, .p = shape_of(in, x)};
+	struct writer w = {.t = args->t, .in = in, .x = x, .p = shape_of(in, x)};
 	struct progress bar;
 
 	door_warn_space(in, x, "TIFF");
@@ -592,9 +591,9 @@ put_item(const struct args *args, TIFF *t, struct raw_in *in, const struct img *
 		put_run(args, &w, &bar, st);
 	} else {
 		for (size_t i = 0; i < w.p.n; i++) {
-			tiffput_tags(t, &args->how, x, &w.p, i);
+			tiffput_tags(w.t, &args->how, x, &w.p, i);
 			put_page(args, &w, st);
-			if (!TIFFWriteDirectory(t))
+			if (!TIFFWriteDirectory(w.t))
 				die_tiff();
 			progress_step(&bar, (double)i / (double)w.p.n);
 		}
@@ -660,12 +659,11 @@ is_big_endian(const struct img *x)
 }
 
 /* Opens the scratch file when the first item says how large the file will be. */
-static TIFF *
-open_file(const struct args *args, const struct img *x, struct door *d)
+static void
+open_file(struct args *args, const struct img *x)
 {
 	char mode[4] = "w";
 	size_t bytes;
-	TIFF *t;
 
 	tiff_init();
 	img_bytes(x, &bytes);
@@ -673,40 +671,43 @@ open_file(const struct args *args, const struct img *x, struct door *d)
 		strcat(mode, "8");
 	if (is_big_endian(x))
 		strcat(mode, "b");
-	*d = door_scratch();
-	t = TIFFFdOpen(dup(d->fd), d->name, mode);
-	if (!t)
+	args->door = door_scratch();
+	args->t = TIFFFdOpen(dup(args->door.fd), args->door.name, mode);
+	if (!args->t)
 		die_tiff();
-	return t;
+}
+
+static void
+put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
+{
+	struct args *args = options;
+
+	(void)out; /* it gets the whole file at the end */
+	update_keys(args, in, x);
+	if (!args->t)
+		open_file(args, x);
+	put_pages(args, in, x, st);
+}
+
+static void
+finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
+{
+	struct args *args = options;
+
+	(void)in;
+	TIFFClose(args->t);
+	if (*tiff_why())
+		die("the scratch file in TMPDIR could not be written");
+	door_send(&args->door, out);
+	door_close(&args->door);
+	stats_charge(st, STATS_WRITE);
 }
 
 int
 main(int argc, char **argv)
 {
-	const struct args args = parse(argc, argv);
-	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
-	struct raw_in *in = raw_open(args.path, args.npath, args.common.max_bytes);
-	struct door door;
-	struct stats st;
-	TIFF *t = NULL;
-	struct img x;
+	static const struct raw_filter filter = {&program, check, put_item, finish};
+	struct args args = {.common.as = RAW_AS_RAW};
 
-	stats_start(&st);
-	for (; raw_next(in, &x); st.items++) {
-		if (args.common.verbose)
-			raw_say(in, &x);
-		update_keys(&args, in, &x);
-		if (!t)
-			t = open_file(&args, &x, &door);
-		put_item(&args, t, in, &x, &st);
-		img_free(&x);
-	}
-	TIFFClose(t);
-	if (*tiff_why())
-		die("the scratch file in TMPDIR could not be written");
-	door_send(&door, out);
-	door_close(&door);
-	stats_charge(&st, STATS_WRITE);
-	stats_close(&st, in, out, &args.common);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }

@@ -47,15 +47,29 @@ segy_has_nan(int format)
 
 /* --- IBM ---------------------------------------------------------------------------------------------------------- */
 
-/* 2^n, for n from -1022 to 1023. */
 static inline double
-power(int n)
+of_bits(uint64_t v)
 {
-	const uint64_t v = (uint64_t)(1023 + n) << 52;
 	double x;
 
 	memcpy(&x, &v, sizeof x);
 	return x;
+}
+
+static inline uint64_t
+bits_of(double x)
+{
+	uint64_t v;
+
+	memcpy(&v, &x, sizeof v);
+	return v;
+}
+
+/* 2^n, for n from -1022 to 1023. */
+static inline double
+power(int n)
+{
+	return of_bits((uint64_t)(1023 + n) << 52);
 }
 
 /* The product is exact in double. */
@@ -75,9 +89,7 @@ static inline uint32_t
 to_ibm(float x)
 {
 	const double wide = (double)x;
-	uint64_t v;
-
-	memcpy(&v, &wide, sizeof v);
+	const uint64_t v = bits_of(wide);
 	const uint32_t sign = (uint32_t)(v >> 32) & 1U << 31;
 	if (x == 0 || isnan(x))
 		return sign;
@@ -86,31 +98,11 @@ to_ibm(float x)
 	const int two = (int)(v >> 52 & 2047) - 1022; /* |x| = 2^two times .5 to 1 */
 	const uint32_t e = (uint32_t)(two + 256 + 3) / 4;
 	const double f = fabs(wide) * power(24 + 256 - 4 * (int)e) + 0x1p52;
-	memcpy(&v, &f, sizeof v);
 
-	return sign | e << 24 | (uint32_t)(v & 0xffffff);
+	return sign | e << 24 | (uint32_t)(bits_of(f) & 0xffffff);
 }
 
 /* --- the others --------------------------------------------------------------------------------------------------- */
-
-static float
-from_double(uint64_t v)
-{
-	double x;
-
-	memcpy(&x, &v, sizeof x);
-	return (float)x;
-}
-
-static uint64_t
-to_double(float x)
-{
-	const double wide = (double)x;
-	uint64_t v;
-
-	memcpy(&v, &wide, sizeof v);
-	return v;
-}
 
 /* The integer of `bytes` bytes nearest to x. Its range ends at a double, so that the conversion is defined. */
 static uint64_t
@@ -155,10 +147,8 @@ decode_ibm(size_t n, float *x)
 static void
 encode_ibm(size_t n, unsigned char *to, const float *from)
 {
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t v = to_ibm(from[i]);
-		memcpy(to + 4 * i, &v, sizeof v);
-	}
+	for (size_t i = 0; i < n; i++)
+		memcpy(to + 4 * i, &(uint32_t){to_ibm(from[i])}, 4);
 }
 
 void
@@ -175,7 +165,7 @@ segy_decode(int format, bool little, size_t n, float *to, const unsigned char *f
 	}
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t v = bytes_load(from + f.bytes * i, f.bytes, little);
-		to[i] = f.kind == IEEE ? from_double(v) : from_integer(v, f);
+		to[i] = f.kind == IEEE ? (float)of_bits(v) : from_integer(v, f);
 	}
 }
 
@@ -194,7 +184,7 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 	}
 	for (size_t i = 0; i < n; i++)
 		bytes_store(to + f.bytes * i, f.bytes, little,
-			    f.kind == IEEE ? to_double(from[i]) : to_integer(from[i], f));
+			    f.kind == IEEE ? bits_of((double)from[i]) : to_integer(from[i], f));
 }
 
 /* ---- SEG-Y ---- */
@@ -230,42 +220,26 @@ read_second_revision(struct traces *t, const unsigned char *lead)
 		t->ns = ns;
 }
 
-/* Returns the blank, letter, parenthesis or colon that a byte of ASCII or EBCDIC stands for, as a capital; 0: another sign. */
-static int
-character(unsigned char c, bool ebcdic)
-{
-	static const char lines[4][10] = {"ABCDEFGHI", "JKLMNOPQR", " STUVWXYZ", ""};
-
-	if (!ebcdic)
-		return toupper(c);
-	switch (c) {
-	case 0x40:
-		return ' ';
-	case 0x4d:
-		return '(';
-	case 0x5d:
-		return ')';
-	case 0x7a:
-		return ':';
-	}
-	return c < 0x80 || c % 16 == 0 || c % 16 > 9 ? 0 : lines[c / 16 % 4][c % 16 - 1];
-}
-
-/* Does a text header begin with ((SEG: EndText)), in any case and with any blanks? */
+/* Does a text header begin with ((SEG: EndText)), in ASCII or EBCDIC, in any case and with any blanks? */
 static bool
 ends_texts(const unsigned char *text)
 {
-	static const char want[] = "((SEG:ENDTEXT))";
+	static const unsigned char want[2][16] = {"((SEG:ENDTEXT))",
+						  "MM\xe2\xc5\xc7z\xc5\xd5\xc4\xe3\xc5\xe7\xe3]]"};
 
 	for (int ebcdic = 0; ebcdic < 2; ebcdic++) {
 		size_t n = 0;
-		for (size_t i = 0; i < 80 && want[n]; i++) {
-			const int c = character(text[i], ebcdic);
-			if (c != ' ' && c != want[n])
+		for (size_t i = 0; i < 80 && want[ebcdic][n]; i++) {
+			int c = text[i];
+			if (!ebcdic)
+				c = toupper(c);
+			else if (c >= 0x80)
+				c |= 0x40; /* capitals have one bit more than small letters */
+			if (c != (ebcdic ? 0x40 : ' ') && c != want[ebcdic][n])
 				break;
-			n += c == want[n];
+			n += c == want[ebcdic][n];
 		}
-		if (!want[n])
+		if (!want[ebcdic][n])
 			return true;
 	}
 	return false;

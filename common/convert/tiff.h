@@ -187,10 +187,10 @@ struct tiffpage {
 };
 
 /*
- * Reads the current directory of t. indices: those of a palette stay what they are. Returns NULL, or a sentence that names the
- * layout that is not supported. The next call may change the sentence.
+ * Reads the current directory of t. indices: those of a palette stay what they are. Returns 0, or -1 when the layout is not
+ * supported.
  */
-const char *tiffpage_read(TIFF *t, bool indices, struct tiffpage *p);
+int tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why);
 
 /*
  * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256

@@ -1,6 +1,5 @@
 /* link: -ltiff */
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,20 +216,8 @@ stackmeta_print(const struct stackmeta *m, char *text, size_t room)
 
 /* --- what is refused ------------------------------------------------------------------------------------------------- */
 
-static const char *
-refuse(const char *fmt, ...)
-{
-	static char sentence[200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(sentence, sizeof sentence, fmt, ap);
-	va_end(ap);
-	return sentence;
-}
-
-static const char *
-refuse_codec(uint16_t code)
+static int
+refuse_codec(uint16_t code, struct why *why)
 {
 	static const struct {
 		uint16_t code;
@@ -245,18 +232,10 @@ refuse_codec(uint16_t code)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (others[i].code == code)
 			name = others[i].name;
-	return refuse(
-	    "its compression %u (%s) is none of libtiff's here; gdal_translate or Python's "
-	    "tifffile may read it",
-	    code, name);
-}
-
-/* Rows of facsimiles have a bit a pixel. libtiff would leave the other planes as they are in memory. */
-static const char *
-refuse_facsimile(const TIFFCodec *codec, size_t planes)
-{
-	return refuse("its compression (%s) holds one sample of a pixel, and its pixels have %zu",
-		      codec ? codec->name : "CCITT", planes);
+	return why_set(why,
+		       "its compression %u (%s) is none of libtiff's here; gdal_translate or "
+		       "Python's tifffile may read it",
+		       code, name);
 }
 
 static bool
@@ -266,17 +245,20 @@ is_facsimile(uint16_t compression)
 	       compression == COMPRESSION_CCITTFAX3 || compression == COMPRESSION_CCITTFAX4;
 }
 
-static const char *
-refuse_samples(const struct tiffpage *p)
+static int
+refuse_samples(const struct tiffpage *p, struct why *why)
 {
-	const char *what = p->format == SAMPLEFORMAT_UINT     ? "unsigned integers"
-			   : p->format == SAMPLEFORMAT_INT    ? "signed integers"
-			   : p->format == SAMPLEFORMAT_IEEEFP ? "floats"
-							      : "numbers of an unknown format";
+	const bool floats = p->format == SAMPLEFORMAT_IEEEFP;
+	const char *what = p->format == SAMPLEFORMAT_UINT  ? "unsigned integers"
+			   : p->format == SAMPLEFORMAT_INT ? "signed integers"
+			   : floats			   ? "floats"
+							   : "numbers of an unknown format";
 	if (p->complex)
-		return refuse("its samples are complex %s of 2 x %u bits, which are not supported",
-			      p->format == SAMPLEFORMAT_IEEEFP ? "floats" : "integers", p->bits);
-	return refuse("its samples are %s of %u bits, which are not supported", what, p->bits);
+		return why_set(why,
+			       "its samples are complex %s of 2 x %u bits, which are not supported",
+			       floats ? "floats" : "integers", p->bits);
+	return why_set(why, "its samples are %s of %u bits, which are not supported", what,
+		       p->bits);
 }
 
 /* --- what is read ---------------------------------------------------------------------------------------------------- */
@@ -326,25 +308,27 @@ kind_of(const struct tiffpage *p)
 }
 
 /* Chooses libtiff's own conversion to 8 bits, for samples that only libtiff can convert. */
-static const char *
-read_as_rgba(TIFF *t, struct tiffpage *p)
+static int
+read_as_rgba(TIFF *t, struct tiffpage *p, struct why *why)
 {
-	char why[1024];
+	char message[1024];
 
-	if (p->bits != 8 || !TIFFRGBAImageOK(t, why))
-		return "its YCbCr samples are of a layout that libtiff does not convert";
+	if (p->bits != 8 || !TIFFRGBAImageOK(t, message))
+		return why_set(why,
+			       "its YCbCr samples are of a layout that libtiff does not convert");
 	if (p->separate) {
 		uint16_t across = 1, down = 1;
 
 		TIFFGetFieldDefaulted(t, TIFFTAG_YCBCRSUBSAMPLING, &across, &down);
 		if (across > 1 || down > 1)
-			return "its planes Y, Cb and Cr have different sizes, which libtiff does "
-			       "not read";
+			return why_set(
+			    why, "its planes Y, Cb and Cr have different sizes, which libtiff does "
+				 "not read");
 	}
 	p->way = TIFF_RGBA;
 	p->planes = 3;
 	p->type = IMG_U8;
-	return NULL;
+	return 0;
 }
 
 int
@@ -365,39 +349,40 @@ tiffpage_palette_shift(TIFF *t, unsigned bits)
 }
 
 /* Chooses the colours of a palette. The planes beside the indices follow them. */
-static const char *
-read_colours(TIFF *t, struct tiffpage *p)
+static int
+read_colours(TIFF *t, struct tiffpage *p, struct why *why)
 {
 	const int shift = tiffpage_palette_shift(t, p->bits);
 
 	if (p->planes > 1 && (p->bits != 8 || shift < 0))
-		return "its palette has planes beside it, which have another number of bits than "
-		       "the colours; see --indices";
+		return why_set(
+		    why, "its palette has planes beside it, which have another number of bits "
+			 "than the colours; see --indices");
 	p->way = TIFF_PALETTE;
 	p->planes += 2;
 	p->type = shift < 0 ? IMG_U16 : IMG_U8;
-	return NULL;
+	return 0;
 }
 
-static const char *
-choose_way(TIFF *t, struct tiffpage *p, uint16_t compression, bool indices)
+static int
+choose_way(TIFF *t, struct tiffpage *p, uint16_t compression, bool indices, struct why *why)
 {
 	const bool jpeg = compression == COMPRESSION_JPEG;
 
 	if (p->photometric == PHOTOMETRIC_YCBCR && jpeg)
 		TIFFSetField(t, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
 	else if (p->photometric == PHOTOMETRIC_YCBCR || compression == COMPRESSION_OJPEG)
-		return read_as_rgba(t, p);
+		return read_as_rgba(t, p, why);
 	if (p->photometric == PHOTOMETRIC_PALETTE) {
 		if (p->bits > 16 || p->format != SAMPLEFORMAT_UINT)
-			return "its palette is of a layout that is not supported";
-		return indices ? NULL : read_colours(t, p);
+			return why_set(why, "its palette is of a layout that is not supported");
+		return indices ? 0 : read_colours(t, p, why);
 	} else if (p->photometric == PHOTOMETRIC_MINISWHITE && p->format == SAMPLEFORMAT_UINT) {
 		p->way = TIFF_INVERT;
 	} else if (p->format == SAMPLEFORMAT_IEEEFP && p->bits < 32) {
 		p->way = p->bits == 16 ? TIFF_HALF : TIFF_FLOAT24;
 	}
-	return NULL;
+	return 0;
 }
 
 static void
@@ -418,8 +403,8 @@ read_format(TIFF *t, struct tiffpage *p)
 		p->way = TIFF_INTEGERS;
 }
 
-const char *
-tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
+int
+tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why)
 {
 	uint16_t bits, planes, config, compression;
 	uint32_t w = 0, h = 0;
@@ -427,10 +412,10 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 	*p = (struct tiffpage){.orientation = ORIENTATION_TOPLEFT, .layers = 1};
 	if (!TIFFGetField(t, TIFFTAG_IMAGEWIDTH, &w) || !TIFFGetField(t, TIFFTAG_IMAGELENGTH, &h) ||
 	    !w || !h)
-		return "it has no width or no height";
+		return why_set(why, "it has no width or no height");
 	TIFFGetFieldDefaulted(t, TIFFTAG_COMPRESSION, &compression);
 	if (!TIFFIsCODECConfigured(compression))
-		return refuse_codec(compression);
+		return refuse_codec(compression, why);
 	TIFFGetFieldDefaulted(t, TIFFTAG_SAMPLESPERPIXEL, &planes);
 	if (!TIFFGetField(t, TIFFTAG_PHOTOMETRIC, &p->photometric))
 		p->photometric = planes < 3 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB;
@@ -448,23 +433,26 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p)
 	p->separate = config == PLANARCONFIG_SEPARATE && planes > 1 && !p->complex;
 	p->separate_layers = config == PLANARCONFIG_SEPARATE && p->layers > 1;
 	p->facsimile = is_facsimile(compression);
+	/* Rows of facsimiles have a bit a pixel. libtiff would leave the other planes as they are in memory. */
 	if (p->facsimile && planes > 1 && !p->separate)
-		return refuse_facsimile(TIFFFindCODEC(compression), planes);
+		return why_set(
+		    why, "its compression (%s) holds one sample of a pixel, and its pixels have %u",
+		    TIFFFindCODEC(compression)->name, planes);
 	p->type = type_of(p->format, p->bits);
 	if (!p->type || (p->complex && p->bits == 24))
-		return refuse_samples(p);
+		return refuse_samples(p, why);
 	if (p->orientation < 1 || p->orientation > 8)
 		p->orientation = ORIENTATION_TOPLEFT;
 	p->w = p->orientation > 4 ? h : w;
 	p->h = p->orientation > 4 ? w : h;
-	const char *why = choose_way(t, p, compression, indices);
+	const int status = choose_way(t, p, compression, indices, why);
 	const bool whole = p->bits == 8 || p->bits == 16 || p->bits == 32 || p->bits == 64;
 	p->maxval =
 	    whole || p->way == TIFF_PALETTE || p->bits > 16 || p->format != SAMPLEFORMAT_UINT
 		? 0
 		: (1u << p->bits) - 1;
 	p->kind = kind_of(p);
-	return why;
+	return status;
 }
 
 bool
@@ -493,19 +481,18 @@ kind_of_page(TIFF *t)
 	return kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK);
 }
 
-/* Returns NULL, or a sentence. */
-static const char *
-add(TIFF *t, bool indices, size_t number, struct tiffpages *l)
+static int
+add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 {
 	if (!(l->n & (l->n + 1)) || !l->at) {
 		void *more = realloc(l->at, (2 * l->n + 2) * sizeof *l->at);
 		if (!more)
-			return "no memory for pages";
+			return why_set(why, "no memory for pages");
 		l->at = more;
 	}
 	struct tiffpages_page *p = &l->at[l->n++];
 	*p = (struct tiffpages_page){.number = number, .offset = TIFFCurrentDirOffset(t)};
-	return tiffpage_read(t, indices, &p->layout);
+	return tiffpage_read(t, indices, &p->layout, why);
 }
 
 /* The last mask is that of the last page, if it fits and is the first to do so. */
@@ -526,31 +513,31 @@ int
 tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
 	       struct tiffpages_seen *seen, struct why *why)
 {
-	const char *what = NULL;
+	struct why own = {0};
 	size_t number = 0;
+	int status = 0;
 
 	*seen = (struct tiffpages_seen){0};
 	do {
 		const uint32_t kind = kind_of_page(t);
 
 		if (!kind)
-			what = add(t, indices, number, pages);
+			status = add(t, indices, number, pages, &own);
 		else if (kind == FILETYPE_MASK && masks)
-			what = add(t, indices, number, masks);
-		if (!what && kind == FILETYPE_MASK && masks)
+			status = add(t, indices, number, masks, &own);
+		if (!status && kind == FILETYPE_MASK && masks)
 			match(pages, masks);
 		seen->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
 		seen->masks += kind == FILETYPE_MASK;
-		if (!what)
+		if (!status)
 			tiff_why();
-	} while (!what && ++number && TIFFReadDirectory(t));
-	if (!what)
-		what = tiff_why();
+	} while (!status && ++number && TIFFReadDirectory(t));
+	const char *what = status ? own.text : tiff_why();
 	if (*what)
-		why_set(why, "page %zu: %s", number, what);
-	else if (!pages->n)
-		why_set(why, "it has small copies and masks alone, and no page");
-	return *what || !pages->n ? -1 : 0;
+		return why_set(why, "page %zu: %s", number, what);
+	if (!pages->n)
+		return why_set(why, "it has small copies and masks alone, and no page");
+	return 0;
 }
 
 void

@@ -196,6 +196,12 @@ unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
 
 enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tiles if that is more */
 
+/* Where rows go: put() takes n of them at a time. */
+struct sink {
+	void (*put)(void *to, const void *rows, size_t n);
+	void *to;
+};
+
 /* --- bands ------------------------------------------------------------------------------------------------------------ */
 
 /* What the reading of a page needs. Rows are those of the page as stored; samples are those of the item. */
@@ -433,8 +439,7 @@ turn_row(const struct turn *v, size_t y, char *row)
 }
 
 static int
-put_bands(TIFF *t, const struct tiffpage *p, size_t layer,
-	  void (*put)(void *to, const void *rows, size_t n), void *to)
+put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
 {
 	struct reader r;
 	int status = open_reader(&r, t, p, layer);
@@ -446,7 +451,7 @@ put_bands(TIFF *t, const struct tiffpage *p, size_t layer,
 		if (p->way == TIFF_INVERT)
 			unpack_invert(r.band, n * p->stored_w * p->planes, p->type, p->bits);
 		if (!status)
-			put(to, r.band, n);
+			out->put(out->to, r.band, n);
 	}
 	weir_free(r.unit);
 	weir_free(r.band);
@@ -454,8 +459,7 @@ put_bands(TIFF *t, const struct tiffpage *p, size_t layer,
 }
 
 static int
-put_rgba(TIFF *t, const struct tiffpage *p, size_t layer,
-	 void (*put)(void *to, const void *rows, size_t n), void *to)
+put_rgba(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
 {
 	uint32_t *raster = weir_alloc(p->stored_w * p->stored_h, sizeof *raster);
 	unsigned char *row = weir_alloc(p->stored_w, 3);
@@ -473,7 +477,7 @@ put_rgba(TIFF *t, const struct tiffpage *p, size_t layer,
 				row[3 * x + 1] = (unsigned char)TIFFGetG(v);
 				row[3 * x + 2] = (unsigned char)TIFFGetB(v);
 			}
-			put(to, row, 1);
+			out->put(out->to, row, 1);
 		}
 	}
 	weir_free(raster);
@@ -482,27 +486,25 @@ put_rgba(TIFF *t, const struct tiffpage *p, size_t layer,
 }
 
 /*
- * Reads a layer of the page from the top, a band at a time, and calls put(to, rows, n) for each band of n rows. The samples
- * have the item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.
+ * Reads a layer of the page from the top, and puts it into out, a band at a time. The samples have the item's type. Returns 0,
+ * or -1 when libtiff failed or there was no memory; tiff_why() says which.
  */
 static int
-tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer,
-	      void (*put)(void *to, const void *rows, size_t n), void *to)
+tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
 {
-	int (*const read)(TIFF *, const struct tiffpage *, size_t,
-			  void (*)(void *, const void *, size_t), void *) =
+	int (*const read)(TIFF *, const struct tiffpage *, size_t, const struct sink *) =
 	    p->way == TIFF_RGBA ? put_rgba : put_bands;
 	struct turn v = {.p = p};
 	int status;
 
 	if (p->orientation == ORIENTATION_TOPLEFT)
-		return read(t, p, layer, put, to);
+		return read(t, p, layer, out);
 	v.page = weir_alloc(p->h, tiffpage_row(p));
 	char *row = weir_alloc(tiffpage_row(p), 1);
-	status = v.page && row ? read(t, p, layer, keep, &v) : -1;
+	status = v.page && row ? read(t, p, layer, &(struct sink){keep, &v}) : -1;
 	for (size_t y = 0; !status && y < p->h; y++) {
 		turn_row(&v, y, row);
-		put(to, row, 1);
+		out->put(out->to, row, 1);
 	}
 	weir_free(v.page);
 	weir_free(row);
@@ -608,7 +610,7 @@ insist_alike(const struct source *s)
 
 /* --- samples ----------------------------------------------------------------------------------------------------------- */
 
-/* Where rows go. */
+/* What put_rows() needs. */
 struct target {
 	struct raw_out *out;
 	struct stats *st;
@@ -687,8 +689,9 @@ static void
 go_to(const struct source *s, const struct tiffpages_page *p)
 {
 	struct tiffpage again;
+	struct why why;
 
-	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again))
+	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again, &why))
 		die_tiff(s, p, "its directory cannot be read again");
 }
 
@@ -715,7 +718,7 @@ load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata 
 	d->mask = weir_xalloc(d->w, p->layout.h);
 	d->at = 0;
 	go_to(s, mask);
-	if (tiffpage_rows(s->t, &mask->layout, 0, keep_rows, d))
+	if (tiffpage_rows(s->t, &mask->layout, 0, &(struct sink){keep_rows, d}))
 		die_tiff(s, mask, "its samples cannot be read");
 	d->at = 0;
 }
@@ -752,7 +755,7 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	tiff_doubt();
 	for (size_t k = 0; k < p->layout.layers; k++) {
 		o->missing->at = 0;
-		if (tiffpage_rows(s->t, &p->layout, k, put_rows, o))
+		if (tiffpage_rows(s->t, &p->layout, k, &(struct sink){put_rows, o}))
 			die_tiff(s, p, "its samples cannot be read");
 	}
 	const char *doubt = tiff_doubt();
