@@ -298,7 +298,7 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 
 /*
  * Models of point spread functions by PSFEx (tables, .psf), and its homogenisation kernels (images, homo.fits): planes of
- * coefficients of polynomials, sampled at steps of PSF_SAMP pixels. resample_plane() brings a plane to pixels as PSFEx itself
+ * coefficients of polynomials, sampled at steps of PSF_SAMP pixels. put_psf() brings a plane to pixels as PSFEx itself
  * does before it subtracts a model from an image: by the Lanczos function of three lobes, whose weights have the sum 1 at each
  * pixel.
  */
@@ -332,40 +332,21 @@ lanczos3(double x)
 	return fabs(x) >= 3 ? 0 : 3 * sin(pi * x) * sin(pi * x / 3) / (pi * pi * x * x);
 }
 
-/* out[i * to] = the value at pixel i of n, of the m samples in[k * from]. */
-#define RESAMPLE(NAME, FROM, TO)                                                                 \
-	static void NAME(const FROM *in, size_t m, size_t from, double step, TO *out, size_t n,  \
-			 size_t to)                                                              \
-	{                                                                                        \
-		for (size_t i = 0; i < n; i++) {                                                 \
-			const double x = (double)(m / 2) + ((double)i - (double)(n / 2)) / step; \
-			double sum = 0, norm = 0;                                                \
-                                                                                                 \
-			for (size_t k = 0; k < m; k++) {                                         \
-				const double weight = lanczos3((double)k - x);                   \
-				sum += weight * (double)in[k * from];                            \
-				norm += weight;                                                  \
-			}                                                                        \
-			out[i * to] = (TO)(sum / norm);                                          \
-		}                                                                                \
-	}
-RESAMPLE(resample_row, float, double)
-RESAMPLE(resample_column, double, float)
-#undef RESAMPLE
-
-/*
- * out[H][W] = in[h][w] at pixels, where W = psf_pixels(w, step) and H likewise. A constant stays the same.
- * work has room for W * h numbers.
- */
+/* out[i] = the value at pixel i of n, of the m samples in[k * from]. */
 static void
-resample_plane(const float *in, size_t w, size_t h, double step, float *out, double *work)
+resample_line(const double *in, size_t m, size_t from, double step, double *out, size_t n)
 {
-	const size_t W = psf_pixels(w, step), H = psf_pixels(h, step);
+	for (size_t i = 0; i < n; i++) {
+		const double x = (double)(m / 2) + ((double)i - (double)(n / 2)) / step;
+		double sum = 0, norm = 0;
 
-	for (size_t y = 0; y < h; y++)
-		resample_row(in + y * w, w, 1, step, work + y * W, W, 1);
-	for (size_t x = 0; x < W; x++)
-		resample_column(work + x, h, W, step, out + x, H, W);
+		for (size_t k = 0; k < m; k++) {
+			const double weight = lanczos3((double)k - x);
+			sum += weight * in[k * from];
+			norm += weight;
+		}
+		out[i] = sum / norm;
+	}
 }
 
 static bool
@@ -411,19 +392,6 @@ is_psf(fitsfile *f)
 	       (!is_table(f) || column_of(f));
 }
 
-/* Sets p's sizes. A kernel of degree 0 may have two axes. */
-static void
-read_sizes(fitsfile *f, double size[3])
-{
-	const char *names = is_table(f) ? "PSFAXIS%d" : "NAXIS%d";
-	char name[16];
-
-	for (int i = 0; i < 3; i++) {
-		snprintf(name, sizeof name, names, i + 1);
-		size[i] = number_of(f, name, i < 2 ? 0 : 1);
-	}
-}
-
 /* Whether name is that of a position in the image: X_IMAGE, XWIN_IMAGE ... */
 static bool
 is_position(fitsfile *f, int i)
@@ -438,16 +406,14 @@ is_position(fitsfile *f, int i)
 	return *name == "XY"[i] && end && !end[5];
 }
 
-static bool
-read_position(fitsfile *f, int i, struct psf *p)
+/* A number of the header whose name ends in i + 1. */
+static double
+numbered(fitsfile *f, const char *name, int i, double absent)
 {
 	char key[24];
 
-	snprintf(key, sizeof key, "POLZERO%d", i + 1);
-	p->zero[i] = number_of(f, key, NAN) - 1;
-	snprintf(key, sizeof key, "POLSCAL%d", i + 1);
-	p->scale[i] = number_of(f, key, NAN);
-	return isfinite(p->zero[i]) && isfinite(p->scale[i]) && p->scale[i] != 0;
+	snprintf(key, sizeof key, "%s%d", name, i + 1);
+	return number_of(f, key, absent);
 }
 
 static int
@@ -464,10 +430,11 @@ read_psf(fitsfile *f, struct psf *p, struct why *why)
 
 	*p = (struct psf){.degree = -1, .step = number_of(f, "PSF_SAMP", NAN)};
 	p->gain = is_table(f) ? 1 : 1 / (p->step * p->step);
-	read_sizes(f, size);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 3; i++) { /* a kernel of degree 0 may have two axes */
+		size[i] = numbered(f, is_table(f) ? "PSFAXIS" : "NAXIS", i, i < 2 ? 0 : 1);
 		if (!(size[i] >= 1 && size[i] <= 4096))
 			return not_read(why, "and one of its sizes is not in 1..4096");
+	}
 	p->w = (size_t)size[0];
 	p->h = (size_t)size[1];
 	p->n = (size_t)size[2];
@@ -482,8 +449,12 @@ read_psf(fitsfile *f, struct psf *p, struct why *why)
 		return p->n == 1 ? 0 : not_read(why, "and has planes without polynomials");
 	if (!(degree >= 0 && degree <= 20) || p->n != (size_t)((degree + 1) * (degree + 2) / 2))
 		return not_read(why, "and POLDEG1 does not agree with the number of planes");
-	if (!read_position(f, 0, p) || !read_position(f, 1, p))
-		return not_read(why, "and POLZERO or POLSCAL is no number");
+	for (int i = 0; i < 2; i++) {
+		p->zero[i] = numbered(f, "POLZERO", i, NAN) - 1;
+		p->scale[i] = numbered(f, "POLSCAL", i, NAN);
+		if (!isfinite(p->zero[i]) || !isfinite(p->scale[i]) || p->scale[i] == 0)
+			return not_read(why, "and POLZERO or POLSCAL is no number");
+	}
 	p->degree = (int)degree;
 	return 0;
 }
@@ -517,22 +488,32 @@ load_psf(fitsfile *f, const struct psf *p, int *status)
 	return samples;
 }
 
-/* Brings the planes to pixels and writes them. */
+/* Brings the planes to pixels and writes them. A constant stays the same. */
 static void
 put_psf(const struct psf *p, const float *samples, struct raw_out *out)
 {
 	const size_t w = psf_pixels(p->w, p->step), h = psf_pixels(p->h, p->step);
 	float *plane = weir_xalloc(w * h, sizeof *plane);
-	double *work = weir_xalloc(w * p->h, sizeof *work);
+	double *row = weir_xalloc(p->w, sizeof *row), *rows = weir_xalloc(w * p->h, sizeof *rows),
+	       *column = weir_xalloc(h, sizeof *column);
 
-	for (size_t i = 0; i < p->n; i++) {
-		resample_plane(samples + i * p->w * p->h, p->w, p->h, p->step, plane, work);
-		for (size_t k = 0; k < w * h; k++)
-			plane[k] = (float)((double)plane[k] * p->gain);
+	for (size_t i = 0; i < p->n; i++, samples += p->w * p->h) {
+		for (size_t y = 0; y < p->h; y++) {
+			for (size_t x = 0; x < p->w; x++)
+				row[x] = (double)samples[y * p->w + x];
+			resample_line(row, p->w, 1, p->step, rows + y * w, w);
+		}
+		for (size_t x = 0; x < w; x++) {
+			resample_line(rows + x, p->h, w, p->step, column, h);
+			for (size_t y = 0; y < h; y++)
+				plane[y * w + x] = (float)((double)(float)column[y] * p->gain);
+		}
 		raw_write(out, plane, w * h);
 	}
 	weir_free(plane);
-	weir_free(work);
+	weir_free(row);
+	weir_free(rows);
+	weir_free(column);
 }
 
 static void

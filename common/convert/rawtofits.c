@@ -169,15 +169,18 @@ put_key(fitsfile *f, const struct img_key *k)
 	check(status);
 }
 
+/* Writes the cards of the unit, and the keys that are cards of none where `others` says so. */
 static void
-put_keys(const struct unit *u, const struct img *x)
+put_keys(const struct unit *u, const struct img *x, bool others)
 {
+	const size_t n = strlen(u->prefix);
+
 	for (size_t i = 0; i < x->nkey; i++) {
 		const struct img_key *k = &x->key[i];
 
-		if (!strncmp(k->name, CARD_PREFIX, CARD_PREFIX_LEN))
-			put_card(u, k->name + CARD_PREFIX_LEN, k->value);
-		else if (strncmp(k->name, "fits0.", 6))
+		if (!strncmp(k->name, u->prefix, n))
+			put_card(u, k->name + n, k->value);
+		else if (others && strncmp(k->name, "fits0.", 6))
 			put_key(u->f, k);
 	}
 }
@@ -234,9 +237,7 @@ put_empty(const struct args *args, fitsfile *f, const struct img *x)
 	fits_create_imgll(f, bitpix ? atoi(bitpix) : BYTE_IMG, 0, NULL, &status);
 	check(status);
 	drop_own_cards(&u, x);
-	for (size_t i = 0; i < x->nkey; i++)
-		if (!strncmp(x->key[i].name, u.prefix, strlen(u.prefix)))
-			put_card(&u, x->key[i].name + strlen(u.prefix), x->key[i].value);
+	put_keys(&u, x, false);
 	put_checksums(args, &u, x);
 }
 
@@ -333,7 +334,7 @@ put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 		wcs_of_axes(x);
 	put_empty(args, args->f, x);
 	const struct unit u = create_unit(args, args->f, x);
-	put_keys(&u, x);
+	put_keys(&u, x, true);
 	put_pixels(args->f, in, x, args->common.quiet, st);
 	put_checksums(args, &u, x);
 }

@@ -42,6 +42,20 @@ bits_at(const unsigned char *from, size_t i, unsigned bits)
 	return (uint32_t)(v & ((1ull << bits) - 1));
 }
 
+/* The same, where samples of 8 and 16 bits are in this machine's byte order. */
+static uint32_t
+value_at(const unsigned char *from, size_t i, unsigned bits)
+{
+	uint16_t h;
+
+	if (bits == 8)
+		return from[i];
+	if (bits != 16)
+		return bits_at(from, i, bits);
+	memcpy(&h, from + 2 * i, 2);
+	return h;
+}
+
 static void
 store(void *to, size_t i, size_t size, uint32_t v)
 {
@@ -67,8 +81,7 @@ unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t 
 
 /*
  * Unpacks n samples of `bits` bits each. Samples of 8, 16, 32 and 64 bits are in this machine's byte order; others are packed
- * highest bit first, and those of signed types are two's complements. unpack_half() does the same for floats of 16 bits, and
- * unpack_float24() for those of 24 bits, which are in this machine's byte order.
+ * highest bit first, and those of signed types are two's complements.
  */
 static void
 unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enum img_type type,
@@ -106,26 +119,20 @@ float_of(uint32_t bits, int e, int m)
 	return bits >> (e + m) ? -v : v;
 }
 
+/* Unpacks floats of 16 or 24 bits, which are in this machine's byte order. */
 static void
-unpack_half(float *to, const unsigned char *from, size_t n, size_t apart)
-{
-	uint16_t h;
-
-	for (size_t i = 0; i < n; i++) {
-		memcpy(&h, from + 2 * i, 2);
-		to[i * apart] = float_of(h, 5, 10);
-	}
-}
-
-static void
-unpack_float24(float *to, const unsigned char *from, size_t n, size_t apart)
+unpack_floats(float *to, const unsigned char *from, size_t n, unsigned bits, size_t apart)
 {
 	const uint32_t one = 1;
-	const bool little = *(const unsigned char *)&one;
+	const size_t high = *(const unsigned char *)&one ? 2 : 0;
 
-	for (size_t i = 0; i < n; i++, from += 3) {
-		const uint32_t high = from[little ? 2 : 0], low = from[little ? 0 : 2];
-		to[i * apart] = float_of(high << 16 | (uint32_t)from[1] << 8 | low, 7, 16);
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *b = from + 3 * i;
+
+		to[i * apart] =
+		    bits == 16
+			? float_of(value_at(from, i, 16), 5, 10)
+			: float_of((uint32_t)(b[high] << 16 | b[1] << 8 | b[2 - high]), 7, 16);
 	}
 }
 
@@ -151,17 +158,9 @@ static void
 unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsigned bits,
 	       const struct palette *p, size_t apart)
 {
-	uint16_t h;
-
 	for (size_t i = 0; i < n; i++) {
-		uint32_t v;
+		const uint32_t v = value_at(from, i * step, bits);
 
-		if (bits == 16) {
-			memcpy(&h, from + 2 * i * step, 2);
-			v = h;
-		} else {
-			v = bits == 8 ? from[i * step] : bits_at(from, i * step, bits);
-		}
 		for (size_t k = 0; k < 3; k++)
 			if (p->shift >= 0)
 				((uint8_t *)to)[apart * i + k] =
@@ -329,10 +328,8 @@ lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 
 		if (p->way == TIFF_PALETTE)
 			lay_colours(r, pixels, from, w, plane);
-		else if (p->way == TIFF_HALF)
-			unpack_half((float *)(void *)to, from, w * here, apart);
-		else if (p->way == TIFF_FLOAT24)
-			unpack_float24((float *)(void *)to, from, w * here, apart);
+		else if (p->way == TIFF_HALF || p->way == TIFF_FLOAT24)
+			unpack_floats((float *)(void *)to, from, w * here, p->bits, apart);
 		else if (p->way == TIFF_INTEGERS)
 			unpack_integers(to, from, w * here, p->bits);
 		else
