@@ -614,14 +614,6 @@ next_unit(struct source *s)
 }
 
 static void
-keep_empty(struct source *s)
-{
-	const struct layout bare = {.scaled = false};
-
-	add_cards(&s->empty, s, &bare, "fits0.");
-}
-
-static void
 convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
 {
 	const struct args *args = context;
@@ -643,7 +635,7 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 		const char *why = psf ? NULL : lacks_pixels(&s);
 
 		if (!s.unit && why)
-			keep_empty(&s);
+			add_cards(&s.empty, &s, &(struct layout){0}, "fits0.");
 		if (args->hdu && !is_listed(args->hdu, s.unit, s.name))
 			continue;
 		found++;

@@ -631,18 +631,6 @@ put_rows(void *to, const void *rows, size_t n)
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
 
-static struct target
-open_target(const struct args *args, const struct tiffpage *p, struct nodata *missing,
-	    struct raw_out *out, size_t n, struct stats *st)
-{
-	struct target o = {.out = out, .st = st, .missing = missing};
-
-	o.row = p->w * p->planes;
-	o.all = p->h * p->layers * n;
-	progress_start(&o.bar, args->common.quiet);
-	return o;
-}
-
 /* Reads a large stack of ImageJ: one directory, and samples back to back. Returns false when the file is not of that kind. */
 static bool
 is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
@@ -786,7 +774,12 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), p->layout.w, p->layout.h,
 		     p->layout.planes, n);
-	struct target o = open_target(args, &p->layout, &missing, out, n, st);
+	struct target o = {.out = out,
+			   .st = st,
+			   .row = p->layout.w * p->layout.planes,
+			   .missing = &missing,
+			   .all = p->layout.h * p->layout.layers * n};
+	progress_start(&o.bar, args->common.quiet);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	if (run)
