@@ -2,13 +2,10 @@ load lib
 
 # What programs say: one cause a message, names that cannot forge one, spellings that are accepted.
 
-@test "an option that is not there is answered by the nearest" {
+@test "an option that is not there is answered by the nearest; ambiguous ones, and arguments of none, are told apart" {
 	fails 2 "option '--nromalise' is unknown; is it --normalise?" wconv --nromalise
 	fails 2 "option '--zzzzzzz' is unknown; see rawinfo --help" rawinfo --zzzzzzz
 	fails 2 "option '-Z' is unknown" rawinfo -Z
-}
-
-@test "an ambiguous option, and one that takes no argument, are told apart from unknown ones" {
 	fails 2 "option '--ver' is ambiguous: --verbose or --version" rawinfo --ver
 	fails 2 "option '--quiet' takes no argument" rawinfo --quiet=3
 	fails 2 "option '--quiet' takes no argument" rawinfo --qui=3
@@ -43,14 +40,11 @@ npy() {
 	order=True npy "'<f2'" '(2,2)' '\x00\x3c\x00\x40\x00\x42\x00\x44' | rawtotext | tr -s ' \n' ' ' | grep -F '1 3 2 4'
 }
 
-@test "a dtype that is not read is said whole" {
+@test "what is not read of NumPy is said whole" {
 	npy "'<U12'" '(1,)' x >u.npy
 	fails 1 "dtype '<U12' is not supported" rawinfo u.npy
 	npy "[('x', '<f4')]" '(1,)' x >r.npy
 	fails 1 "the dtype is a record of several fields" rawinfo r.npy
-}
-
-@test "a .npz is refused, and how to unpack it is said" {
 	printf 'PK\x03\x04........' >a.npz
 	fails 1 'unzip' rawinfo a.npz
 }

@@ -44,9 +44,9 @@ reads() {
 
 # says LINE...: the header of the item on stdin has these lines.
 says() {
-	rawinfo >head
+	rawinfo >said.head
 	for line; do
-		grep -xF -- "$line" head || return 1
+		grep -xF -- "$line" said.head || return 1
 	done
 }
 

@@ -1,7 +1,6 @@
 /* rawtosegy: writes raw items as SEG-Y. */
 #include <string.h>
 
-#include "common/base/die.h"
 #include "common/convert/traces.h"
 #include "common/stream/raw.h"
 
@@ -55,21 +54,13 @@ int
 main(int argc, char **argv)
 {
 	struct args args = {.format = -1};
-	struct traces_sink sink = {.lead = make_lead};
-	struct traces headers = {0};
+	struct traces_sink sink = {.open = traces_open_segy, .lead = make_lead};
 	char **operand;
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
+	sink.path = args.headers;
+	sink.own = args.format < 0 ? NULL : "--format";
 	sink.format = args.format == 1 ? SEGY_IBM : SEGY_IEEE;
-	if (args.headers) {
-		if (args.format >= 0)
-			die_usage(
-			    "--format cannot differ from that of --headers: give one of them");
-		traces_open_segy(&headers, args.headers, true);
-		sink.headers = &headers;
-	}
-	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
-	traces_close(&headers);
-	return 0;
+	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);
 }

@@ -1,5 +1,4 @@
 /* rawtosu: writes raw items as SU. */
-#include "common/base/die.h"
 #include "common/convert/traces.h"
 
 const char *const weir_prog = "rawtosu";
@@ -26,21 +25,13 @@ int
 main(int argc, char **argv)
 {
 	struct args args = {.order = -1};
-	struct traces_sink sink = {.format = SEGY_IEEE};
-	struct traces headers = {0};
+	struct traces_sink sink = {.open = traces_open_su, .format = SEGY_IEEE};
 	char **operand;
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
+	sink.path = args.headers;
+	sink.own = args.order < 0 ? NULL : "--endian";
 	sink.little = args.order == 1;
-	if (args.headers) {
-		if (args.order >= 0)
-			die_usage(
-			    "--endian cannot differ from that of --headers: give one of them");
-		traces_open_su(&headers, args.headers, true);
-		sink.headers = &headers;
-	}
-	traces_from_raw(&sink, n ? *operand : NULL, &args.common);
-	traces_close(&headers);
-	return 0;
+	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);
 }

@@ -322,19 +322,6 @@ read_lead(struct traces *t)
 	traces_skip(t, t->nlead);
 }
 
-/* Does the first trace, of ns samples, end at the end of the file or before a header that states the same ns and dt? */
-static bool
-fits(struct traces *t, unsigned ns)
-{
-	const size_t record = t->head + ns * t->sample;
-	size_t got;
-	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got),
-			    *next = first + record;
-
-	return got == record ||
-	       (got == record + TRACE_HEAD && !memcmp(first + TRACE_NS, next + TRACE_NS, 4));
-}
-
 /* The binary header states the largest number of further headers. A trace with fewer would make records of many lengths. */
 static void
 check_more_heads(const struct traces *t, const unsigned char *head)
@@ -374,7 +361,7 @@ find_samples(struct traces *t, bool dt_given)
 		t->stated = (unsigned)t->ns;
 		return;
 	}
-	const bool binary = t->ns && fits(t, (unsigned)t->ns), trace = fits(t, t->stated);
+	const bool binary = t->ns && traces_fit(t, t->ns), trace = traces_fit(t, t->stated);
 	if (t->ns && binary == trace)
 		die("%s: ns is %zu in the binary header and %u in the first trace, and %s", t->name,
 		    t->ns, t->stated, trace ? "both fit" : "neither fits");

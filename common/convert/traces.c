@@ -71,6 +71,17 @@ traces_skip(struct traces *t, size_t n)
 	t->bytes += n;
 }
 
+bool
+traces_fit(struct traces *t, size_t ns)
+{
+	const size_t record = t->head + ns * t->sample;
+	size_t got;
+	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got);
+
+	return got == record || (got == record + TRACE_HEAD &&
+				 !memcmp(first + TRACE_NS, first + record + TRACE_NS, 4));
+}
+
 void
 traces_close(struct traces *t)
 {
@@ -96,21 +107,6 @@ state(const unsigned char *first, bool little)
 {
 	return (struct guess){trace_ushort(first + TRACE_NS, little),
 			      trace_ushort(first + TRACE_DT, little), false};
-}
-
-static void
-find_fit(struct traces *t, struct guess *g, bool little)
-{
-	const size_t record = TRACE_HEAD + (size_t)g->ns * 4;
-	size_t got;
-	const unsigned char *first = traces_look(t, record + TRACE_HEAD, &got);
-	bool same = got == record;
-
-	if (got == record + TRACE_HEAD) {
-		const struct guess next = state(first + record, little);
-		same = next.ns == g->ns && next.dt == g->dt;
-	}
-	g->fits = g->ns && same;
 }
 
 /*
@@ -141,11 +137,11 @@ make_guesses(struct traces *t, const unsigned char *first, struct guess g[2])
 		g[i] = state(first, i);
 	const int a = g[1].ns < g[0].ns, b = !a;
 
-	find_fit(t, &g[a], a);
+	g[a].fits = g[a].ns && traces_fit(t, g[a].ns);
 	struct guess other = g[b];
 	other.fits = true;
 	if (!g[a].fits || !likelier(g[a], other))
-		find_fit(t, &g[b], b);
+		g[b].fits = g[b].ns && traces_fit(t, g[b].ns);
 }
 
 void
@@ -646,16 +642,22 @@ put_item(struct feed *f, const struct img *x)
 	}
 }
 
-void
+int
 traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
 {
+	struct traces headers = {0};
 	struct feed f = {.sink = s};
 	struct stats st;
 	struct img x;
 
-	if (s->headers) {
-		s->little = s->headers->little;
-		s->format = s->headers->format;
+	if (s->path) {
+		if (s->own)
+			die_usage("%s cannot differ from that of --headers: give one of them",
+				  s->own);
+		s->open(&headers, s->path, true);
+		s->headers = &headers;
+		s->little = headers.little;
+		s->format = headers.format;
 	}
 	stats_start(&st);
 	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
@@ -663,7 +665,7 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 	for (; raw_next(f.in, &x); img_free(&x), st.items++)
 		put_item(&f, &x);
 	if (s->headers && traces_peek(s->headers))
-		die("%s: more traces than the %zu of the items", s->headers->name, f.trace);
+		die("%s: more traces than the %zu of the items", headers.name, f.trace);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
 	weir_free(f.offset);
@@ -673,4 +675,6 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 	weir_free(f.record);
 	weir_free(f.old);
 	weir_free(f.fresh);
+	traces_close(&headers);
+	return 0;
 }

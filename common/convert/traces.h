@@ -170,6 +170,12 @@ const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
 void traces_skip(struct traces *t, size_t n);
 
 /*
+ * Whether the first trace, if it has ns samples, ends at the end of the file, or before a header that states the same ns and
+ * dt.
+ */
+bool traces_fit(struct traces *t, size_t ns);
+
+/*
  * Dies when the n bytes that the file begins with are those of a format that foreign_what() knows. wants: the format that is
  * read. A program that writes traces reads files for its --headers alone, and its message says so.
  */
@@ -199,14 +205,21 @@ int traces_to_raw(const struct opt_program *program, int argc, char **argv,
 
 /* How records are written. */
 struct traces_sink {
-	struct traces *headers; /* the file to copy all headers from; NULL: they are made */
+	/* The file to copy all headers from, byte order and format, too; NULL: headers are made. open() opens it. */
+	const char *path;
+	void (*open)(struct traces *t, const char *path, bool dt_given);
+	const char *own; /* the option that says byte order or format without it; NULL: not given */
 	bool little;
 	int format;
 	/* Makes the file headers, before the first trace, of ns samples; dt is in us. NULL: there are none. */
 	void (*lead)(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned dt);
+	struct traces *headers; /* of traces_from_raw() */
 };
 
-/* Writes all traces of the raw items of path (NULL: stdin) as records to the output that o names. */
-void traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o);
+/*
+ * Writes all traces of the raw items of path (NULL: stdin) as records to the output that o names. Returns 0, the status of the
+ * process.
+ */
+int traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o);
 
 #endif
