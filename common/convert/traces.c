@@ -587,10 +587,10 @@ static void
 encode_trace(const struct feed *f)
 {
 	const int format = f->sink->format;
-	const bool little = f->sink->little;
+	const bool little = f->sink->little, no_nan = !segy_has_nan(format);
 	unsigned char *to = f->record + f->head;
 
-	for (size_t i = 0; !segy_has_nan(format) && i < f->ns; i++)
+	for (size_t i = 0; no_nan && i < f->ns; i++)
 		if (isnan(f->data[i]))
 			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
 				f->trace + 1, i + 1, format);
