@@ -65,7 +65,7 @@ order_sort(struct order_entry *e, struct order_entry *other, size_t n)
 
 /* The samples, and the steps to the neighbours of each. */
 struct grid {
-	size_t w, h, depth;
+	uint32_t w, h, depth;
 	struct neighbour step[NEIGHBOURS];
 	int steps;
 };
@@ -73,7 +73,7 @@ struct grid {
 static struct grid
 grid_of(const struct order_shape *s)
 {
-	struct grid g = {s->w, s->h, s->depth, .steps = 0};
+	struct grid g = {(uint32_t)s->w, (uint32_t)s->h, (uint32_t)s->depth, .steps = 0};
 
 	g.steps = neighbours_list(s->connectivity, s->w, s->h, g.step);
 	return g;
@@ -83,13 +83,13 @@ grid_of(const struct order_shape *s)
 static size_t
 grid_near(const struct grid *g, uint32_t i, uint32_t near[NEIGHBOURS])
 {
-	const size_t x = i % g->w, y = i / g->w % g->h, z = i / g->w / g->h;
+	const uint32_t x = i % g->w, y = i / g->w % g->h, z = i / g->w / g->h;
 	size_t n = 0;
 
 	for (const struct neighbour *to = g->step; to < g->step + g->steps; to++)
 		/* Below 0 they are huge. */
-		if (x + (size_t)to->x < g->w && y + (size_t)to->y < g->h &&
-		    z + (size_t)to->z < g->depth)
+		if (x + (uint32_t)to->x < g->w && y + (uint32_t)to->y < g->h &&
+		    z + (uint32_t)to->z < g->depth)
 			near[n++] = (uint32_t)(i + to->at);
 	return n;
 }
