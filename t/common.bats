@@ -15,7 +15,7 @@ load lib
 	fails 2 "--max-bytes: '-1'" rawtopnm --max-bytes=-1
 	fails 2 "--max-bytes: '1Q'" rawtopnm --max-bytes=1Q
 	fails 2 "--max-bytes: '0' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=0
-	fails 2 "--every: '0' is not a whole number in 1..2147483648" rawstack --every=0
+	fails 2 "--min-size: '0' is not a whole number in 1..4503599627370496" rawlabel --min-size=0
 	fails 2 "--node: '1000001' is not a whole number in 1..1000000, or" morphrec --node=1000001
 	fails 2 "-e, --tol: '.6' is not a number above 0, at most 0.5" usfft -T 1 -n 4 -e .6
 	fails 2 "--wstep: '1e13' is not a number above 0, at most 1000000000000" usfft -T 1 -n 4 --wstep=1e13

@@ -14,7 +14,7 @@ rawjoin		-
 rawaxes		-		--flip=0
 rawlabel	-
 rawdist		-
-rawstack	-		--combine=median --every=1
+rawstack	-		--split --planes
 rawtonpy	-
 rawmath		-		a*2
 texttoraw	own

@@ -32,11 +32,9 @@ inf inf'
 	same <(rawdist --volume a | rawaxes --order=2,1,0 | rawtotext) '2 1 0 1 2 3'
 }
 
-@test "a threshold chooses, and NaN is not chosen" {
+@test "NaN is not chosen" {
 	gen --type=float -- values 5x1 3 2 nan -4 7 >a
 	same <(rawdist a | rawtotext) '2 1 0 1 2'
-	same <(rawdist --above=2 a | rawtotext) '1 0 0 0 1'
-	same <(rawdist --above=-9 a | rawtotext) '2 1 0 1 2'
 	gen --type=int -- values 3x1 -1 0 1 >a
 	same <(rawdist a | rawtotext) '1 0 1'
 }

@@ -43,10 +43,6 @@ levels() {
 	same <(levels float 5x1 '1 10 100 0 -5' -- --log) '0 128 255 0 0'
 }
 
-@test "--abs shows magnitudes" {
-	same <(levels float 3x1 '-2 0 1' -- --abs) '255 0 128'
-}
-
 @test "--signed fades from blue over white to red, with zero white" {
 	same <(levels float 4x1 '-2 0 1 2' -- --signed) '0 0 255
 255 255 255
@@ -72,16 +68,6 @@ complex() {
 @test "complex samples are shown by magnitude" {
 	complex | rawtopnm --range=0:5 | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '255 51'
-}
-
-@test "--phase goes from -pi to pi" {
-	complex | rawtopnm --phase --maxval=1000 | pgmtoraw >a.nrrd
-	same <(samples a.nrrd) '648 1000'
-}
-
-@test "--phase of samples that are not complex is refused" {
-	gen values 2x1 1 2 >a.nrrd
-	fails 1 "not complex" rawtopnm --phase a.nrrd
 }
 
 @test "integers come back exactly, whatever their type" {
@@ -145,7 +131,7 @@ complex() {
 	fails 2 "--maxval: '65536'" rawtopnm --maxval=65536
 	fails 2 "--slice: '1'" rawtopnm --slice=1
 	fails 2 "--slice: '-1:0'" rawtopnm --slice=-1:0
-	fails 2 "--phase excludes" rawtopnm --phase --log
+	fails 2 "--signed excludes" rawtopnm --signed --log
 }
 
 @test "the same bytes for any number of threads" {

@@ -144,6 +144,40 @@ sample_copy(void *restrict to, size_t to_step, const void *restrict from, ptrdif
 #undef COPY
 }
 
+#define THRESHOLD(NAME, TYPE)                                                               \
+	WEIR_CLONES(threshold_##NAME,                                                       \
+		    (uint8_t *restrict to, const TYPE *restrict v, size_t n, double above), \
+		    (to, v, n, above))                                                      \
+	{                                                                                   \
+		if (isnan(above))                                                           \
+			for (size_t i = 0; i < n; i++)                                      \
+				to[i] = v[i] < 0 || v[i] > 0;                               \
+		else                                                                        \
+			for (size_t i = 0; i < n; i++)                                      \
+				to[i] = (double)v[i] > above;                               \
+	}
+THRESHOLD(u8, uint8_t)
+THRESHOLD(u16, uint16_t)
+THRESHOLD(f32, float)
+THRESHOLD(f64, double)
+#undef THRESHOLD
+
+void
+sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *restrict from,
+		 enum img_type type, size_t n, double above)
+{
+	if (type == IMG_U8) {
+		threshold_u8(chosen, from, n, above);
+	} else if (type == IMG_U16) {
+		threshold_u16(chosen, from, n, above);
+	} else if (type == IMG_F32) {
+		threshold_f32(chosen, from, n, above);
+	} else {
+		sample_load(work, from, type, n);
+		threshold_f64(chosen, work, n, above);
+	}
+}
+
 void
 sample_stats_start(struct sample_stats *s)
 {

@@ -15,6 +15,13 @@ void sample_load(double *restrict out, const void *restrict in, enum img_type ty
  */
 size_t sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n);
 
+/*
+ * Sets chosen[i] to 1 where sample i of from is greater than `above`, or, where that is NaN, is not 0; to 0 elsewhere. A NaN is
+ * never chosen. work has room for n doubles.
+ */
+void sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *restrict from,
+		      enum img_type type, size_t n, double above);
+
 /* to[i * to_step] = from[i * from_step], samples of `size` bytes: 1, 2, 4 or 8. to and from do not overlap. */
 void sample_copy(void *restrict to, size_t to_step, const void *restrict from, ptrdiff_t from_step,
 		 size_t n, size_t size);

@@ -100,7 +100,7 @@ middle(double (*v)[COMBINE_BLOCK], size_t i, size_t from, size_t to)
 
 /* The clipped mean of column i, sorted, whose first `count` numbers are no NaN. */
 static double
-clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count, double clip)
+clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count)
 {
 	for (size_t from = 0, to = count;;) {
 		const double m = middle(v, i, from, to), n = (double)(to - from);
@@ -111,7 +111,7 @@ clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count, double clip)
 			sum += v[k][i];
 		for (size_t k = from; k < to; k++)
 			square += (v[k][i] - sum / n) * (v[k][i] - sum / n);
-		const double most = clip * sqrt(square / n);
+		const double most = 3 * sqrt(square / n);
 
 		while (from < to && m - v[from][i] > most)
 			from++;
@@ -123,8 +123,7 @@ clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count, double clip)
 }
 
 void
-combine_all(enum combine how, double clip, double (*v)[COMBINE_BLOCK], size_t items, size_t n,
-	    double *out)
+combine_all(enum combine how, double (*v)[COMBINE_BLOCK], size_t items, size_t n, double *out)
 {
 	size_t count[COMBINE_BLOCK] = {0};
 
@@ -141,6 +140,6 @@ combine_all(enum combine how, double clip, double (*v)[COMBINE_BLOCK], size_t it
 		else if (how == COMBINE_MEDIAN)
 			out[i] = middle(v, i, 0, count[i]);
 		else
-			out[i] = clipped_mean(v, i, count[i], clip);
+			out[i] = clipped_mean(v, i, count[i]);
 	}
 }

@@ -30,10 +30,9 @@ void combine_finish(enum combine how, double *total, const unsigned *count, size
 /*
  * Sets out[i] to the median, or to the clipped mean, of v[0][i] .. v[items-1][i], for i < n <= COMBINE_BLOCK. v is overwritten.
  * The median of an even number is the mean of the two in the middle. The clipped mean leaves out numbers that are more than
- * `clip` standard deviations from the median, again and again until none is left out, and is the mean of the rest. NaN where
+ * 3 standard deviations from the median, again and again until none is left out, and is the mean of the rest. NaN where
  * all numbers are NaN.
  */
-void combine_all(enum combine how, double clip, double (*v)[COMBINE_BLOCK], size_t items, size_t n,
-		 double *out);
+void combine_all(enum combine how, double (*v)[COMBINE_BLOCK], size_t items, size_t n, double *out);
 
 #endif

@@ -30,17 +30,6 @@ tone_count(const struct img *x)
 	return img_is_complex(x) ? count / 2 : count;
 }
 
-/*
- * v[i] = |re + i im|, or its argument. In place: v[i] is written after pair i was read.
- */
-static void
-take_part(enum tone_part part, double *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = part == TONE_PHASE ? atan2(v[2 * i + 1], v[2 * i])
-					  : hypot(v[2 * i], v[2 * i + 1]);
-}
-
 /* Computes n <= TONE_BLOCK values from number `first` on; NaN where log10 is undefined. v has room for 2 TONE_BLOCK. */
 static void
 tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, double *v)
@@ -49,11 +38,9 @@ tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, dou
 	const char *from = (const char *)x->data + first * pair * img_type_size(x->type);
 
 	sample_load(v, from, x->type, n * pair);
-	if (pair == 2)
-		take_part(t->part, v, n);
-	else if (t->part == TONE_ABS)
-		for (size_t i = 0; i < n; i++)
-			v[i] = fabs(v[i]);
+	/* In place: v[i] is written after pair i was read. */
+	for (size_t i = 0; pair == 2 && i < n; i++)
+		v[i] = hypot(v[2 * i], v[2 * i + 1]);
 	if (t->log)
 		for (size_t i = 0; i < n; i++)
 			v[i] = v[i] > 0 ? v[i] : NAN;
@@ -168,14 +155,20 @@ block_of_colours(const struct tone *t, const double *v, size_t n, void *level, s
 
 /* --- levels of integers: a table --------------------------------------------------------------------------------------- */
 
+/* Whether a table of all values is small: of integers of at most 16 bits. */
+static bool
+is_small(const struct img *x)
+{
+	return !img_is_complex(x) && !img_is_float(x->type) && img_type_size(x->type) <= 2;
+}
+
 int
 tone_make_table(struct tone *t, const struct img *x)
 {
 	const size_t size = img_type_size(x->type), entries = size == 1 ? 256 : 65536;
 	struct img all;
 
-	if (img_is_complex(x) || img_is_float(x->type) || size > 2 || t->diverging ||
-	    tone_count(x) < 2 * entries)
+	if (!is_small(x) || t->diverging || tone_count(x) < 2 * entries)
 		return 0;
 	img_init(&all, x->type, 1, &entries);
 	void *table = weir_alloc(entries, t->maxval < 256 ? 1 : 2);
@@ -436,13 +429,6 @@ values_of_ranks(const struct tone *t, const struct img *x, size_t rank[2], doubl
 
 /* --- integers of at most 16 bits: a table of all values ------------------------------------------------------------------ */
 
-static bool
-is_small(const struct tone *t, const struct img *x)
-{
-	return !img_is_complex(x) && !img_is_float(x->type) && img_type_size(x->type) <= 2 &&
-	       t->part == TONE_VALUE;
-}
-
 /*
  * Counts samples by their bits. Equal neighbours would wait for each other, so there are two tables. Their counters have 32
  * bits: two tables of size_t do not fit the cache of a core, and noise of 16 bits then takes twice as long.
@@ -558,7 +544,7 @@ tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *
 	struct sample_stats all = {0};
 
 	if (end[0].is_percentile || end[1].is_percentile)
-		all = (is_small(t, x) ? search_small : search)(t, x, end, found);
+		all = (is_small(x) ? search_small : search)(t, x, end, found);
 	for (int e = 0; e < 2; e++)
 		if (!end[e].is_percentile)
 			found[e] = end[e].v;

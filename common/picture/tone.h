@@ -4,8 +4,7 @@
  *	t = (f(v) - f(lo)) / (f(hi) - f(lo)),	f(v) = v or log10 v,	level = floor(maxval clip(t)^(1/gamma) + 1/2)
  *
  * Samples of both signs can be shown in colours instead: t = v / max(|lo|, |hi|) is -1..1, where -1 is blue, 0 is white and 1
- * is red. The strength of the colour is |t|^(1/gamma). v is the sample itself, or the magnitude or the phase of a complex
- * sample. NaN is black. With log, a sample without a logarithm is black, too. Pure.
+ * is red. The strength of the colour is |t|^(1/gamma). v is the sample itself, or the magnitude of a complex sample. NaN is black. With log, a sample without a logarithm is black, too. Pure.
  */
 #ifndef WEIR_PICTURE_TONE_H
 #define WEIR_PICTURE_TONE_H
@@ -16,8 +15,6 @@
 
 #include "common/stream/img.h"
 
-enum tone_part { TONE_VALUE, TONE_ABS, TONE_PHASE };
-
 /* One end of the range: a number, or a percentile of the finite samples. */
 struct tone_end {
 	bool is_percentile;
@@ -25,7 +22,6 @@ struct tone_end {
 };
 
 struct tone {
-	enum tone_part part;
 	bool log;	 /* f is log10 */
 	bool diverging;	 /* colours for both signs: three levels a sample */
 	double gamma;	 /* > 0 */

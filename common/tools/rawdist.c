@@ -10,7 +10,6 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/distance.h"
-#include "common/picture/threshold.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
@@ -19,14 +18,11 @@ const char *const weir_prog = "rawdist";
 
 struct args {
 	struct opt_common common;
-	double above;
-	bool has_above, volume, pixels;
+	bool volume, pixels;
 };
 
 #define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {0, "above", OPT_REAL, AT(above), "T",
-     "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
     {0, "volume", OPT_FLAG, AT(volume), NULL,
      "a stack is one volume, not a picture after the other"},
     {0, "pixels", OPT_FLAG, AT(pixels), NULL, "distances are in samples, whatever the spacings"},
@@ -137,8 +133,7 @@ run(const struct args *args, const struct distance_shape *s, struct raw_in *in, 
 
 	for (size_t i = 0; i < rows; i++) {
 		raw_read(in, w->from, s->w);
-		choose(w->chosen + i * s->w, w->values, w->from, type, s->w,
-		       args->has_above ? args->above : NAN);
+		sample_threshold(w->chosen + i * s->w, w->values, w->from, type, s->w, NAN);
 	}
 	stats_charge(st, STATS_READ);
 	if (distance(s, par_threads(args->common.threads), w->chosen, w->D))

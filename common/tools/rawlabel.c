@@ -14,7 +14,6 @@
 #include "common/picture/mosaic.h"
 #include "common/picture/peaks.h"
 #include "common/picture/table.h"
-#include "common/picture/threshold.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
@@ -191,8 +190,8 @@ read_parts(const struct args *args, struct raw_in *in, const struct img *x, stru
 		read_markers(&args->markers, part, &r, l->w, rows);
 	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
 		raw_read(in, at.from, l->w);
-		choose(at.chosen, at.values, at.from, x->type, l->w,
-		       args->has_above ? args->above : NAN);
+		sample_threshold(at.chosen, at.values, at.from, x->type, l->w,
+				 args->has_above ? args->above : NAN);
 		sample_load(at.values, at.from, x->type, l->w);
 	}
 	stats_charge(st, STATS_READ);
@@ -230,7 +229,7 @@ read_rows(const struct args *args, struct raw_in *in, const struct img *x, struc
 	progress_start(&bar, args->common.quiet);
 	for (size_t i = 0; i < rows; i++) {
 		raw_read(in, r.from, l->w);
-		choose(r.chosen, r.values, r.from, x->type, l->w, above);
+		sample_threshold(r.chosen, r.values, r.from, x->type, l->w, above);
 		if (values->in)
 			raw_read(values->in, r.from, l->w);
 		if (args->to != LABELS)

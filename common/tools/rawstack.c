@@ -24,13 +24,11 @@ const char *const weir_prog = "rawstack";
 
 struct args {
 	struct opt_common common;
-	int combine;  /* enum combine */
-	double clip;  /* of the clipped mean */
-	size_t every; /* items of a group; 0: all items of the stream */
+	int combine; /* enum combine */
 	bool split, planes;
 	double spacing;
-	bool has_clip, has_spacing;
-	const char *label, *unit;
+	bool has_spacing;
+	const char *unit;
 };
 
 /* Items that belong together, with their samples. */
@@ -278,25 +276,19 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 	compare_maps(in, first, x);
 }
 
-/* Goes to the next item of the group of n so far, first among them. Returns false when there is none. */
+/* Goes to the next item, which belongs to the first. Returns false when there is none. */
 static bool
-next_of_group(const struct args *args, struct raw_in *in, const struct img *first, size_t n,
-	      struct img *x)
+next_item(const struct args *args, struct raw_in *in, const struct img *first, struct img *x)
 {
-	if (args->every && n == args->every)
+	if (!raw_next(in, x))
 		return false;
-	if (!raw_next(in, x)) {
-		if (n < args->every)
-			raw_die(in, "%zu items are left, fewer than --every=%zu", n, args->every);
-		return false;
-	}
 	insist_on_same(in, first, x);
 	if (args->common.verbose)
 		raw_say(in, x);
 	return true;
 }
 
-/* Reads the group that begins with x, which it takes. */
+/* Reads x, which it takes, and all items after it. */
 static struct group
 read_group(const struct args *args, struct raw_in *in, struct img *x)
 {
@@ -321,7 +313,7 @@ read_group(const struct args *args, struct raw_in *in, struct img *x)
 				most);
 		g.x[g.n++] = *x;
 		*x = (struct img){0};
-	} while (next_of_group(args, in, &g.x[0], g.n, x));
+	} while (next_item(args, in, &g.x[0], x));
 	return g;
 }
 
@@ -386,7 +378,7 @@ combine_block(const struct args *args, const struct group *g, size_t at, size_t 
 		for (size_t i = 0; i < g->n; i++)
 			sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
 				    g->x[i].type, some);
-		combine_all((enum combine)args->combine, args->clip, v, g->n, some, result + b);
+		combine_all((enum combine)args->combine, v, g->n, some, result + b);
 	}
 }
 
@@ -478,22 +470,23 @@ finish(struct running *r, struct raw_out *out)
 	img_free(&r->y);
 }
 
-/* Writes the sum, the mean, the least or the greatest of the group that begins with x, whose items are read one by one. */
+/* Writes the sum, the mean, the least or the greatest of x and all items after it, which are read one by one. */
 static void
 put_running(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
 	    struct stats *st)
 {
 	struct running r;
 	struct img first;
-	size_t items = 0;
+	bool begun = false;
 
 	start(&r, args, in, x);
 	img_copy_head(&first, x);
 	do {
-		add_item(&r, in, x->type, !items++);
+		add_item(&r, in, x->type, !begun);
+		begun = true;
 		stats_charge(st, STATS_COMPUTE);
 		img_free(x);
-	} while (next_of_group(args, in, &first, items, x));
+	} while (next_item(args, in, &first, x));
 	finish(&r, out);
 	stats_charge(st, STATS_WRITE);
 	img_free(&first);
@@ -506,16 +499,11 @@ static const struct opt table[] = {
     {0, "combine", OPT_WORD, AT(combine), "HOW",
      "median, mean, sum, min, max or clip: one number for each pixel; clip is a clipped mean",
      .words = "none|median|mean|sum|min|max|clip"},
-    {0, "clip", OPT_ABOVE, AT(clip), "K",
-     "standard deviations from the median beyond which a clipped mean leaves out (3)",
-     .seen = AT(has_clip)},
     {0, "split", OPT_FLAG, AT(split), NULL, "an item for each place of the slowest axis"},
     {0, "planes", OPT_FLAG, AT(planes), NULL,
      "items become the planes of a picture; with --split, planes become items"},
-    {0, "every", OPT_SIZE, AT(every), "N", "one result for each N items (for all)", 1, 0x1p31},
     {0, "spacing", OPT_REAL, AT(spacing), "V", "between the places of the new axis",
      .seen = AT(has_spacing)},
-    {0, "label", OPT_STR, AT(label), "TEXT", "of the new axis, such as z"},
     {0, "unit", OPT_STR, AT(unit), "TEXT", "of the new axis, such as um"},
     {0}};
 #undef AT
@@ -531,16 +519,14 @@ static void
 check(void *options)
 {
 	const struct args *args = options;
-	const bool axis = args->has_spacing || args->label || args->unit;
+	const bool axis = args->has_spacing || args->unit;
 
-	if (args->split && (args->combine || args->every))
-		die_usage("--split goes without --combine and --every");
+	if (args->split && args->combine)
+		die_usage("--split goes without --combine");
 	if (args->planes && args->combine)
 		die_usage("--planes goes without --combine");
 	if ((args->split || args->planes || args->combine) && axis)
-		die_usage("--spacing, --label and --unit are those of a new axis");
-	if (args->has_clip && args->combine != COMBINE_CLIP)
-		die_usage("--clip goes with --combine=clip");
+		die_usage("--spacing and --unit are those of a new axis");
 	if (args->has_spacing && args->spacing == 0)
 		die_usage("--spacing: 0 is no spacing");
 }
@@ -568,8 +554,6 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 		warn("the items do not lie at even distances in one space: the place of the first "
 		     "one is kept");
 	}
-	if (args->label)
-		img_set_label(a, args->label);
 	if (args->unit)
 		img_set_unit(a, args->unit);
 	slice_forget(y);
@@ -695,7 +679,7 @@ say_alone(void *options, struct raw_in *in, struct raw_out *out, struct stats *s
 
 	(void)out;
 	(void)st;
-	if (args->combine && !args->every && raw_item(in) == 1)
+	if (args->combine && raw_item(in) == 1)
 		warn("%s: one item has nothing to combine; --split makes items of a stack",
 		     raw_name(in));
 }
@@ -704,7 +688,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct raw_filter filter = {&program, check, convert_item, say_alone};
-	struct args args = {.clip = 3};
+	struct args args = {0};
 
 	return raw_each(&filter, argc, argv, &args);
 }

@@ -1,5 +1,4 @@
 /* rawtopnm: shows items as PGM and PPM pictures, and converts integer items exactly. tone.c does the arithmetic. */
-#include <math.h>
 #include <string.h>
 
 #include "common/base/die.h"
@@ -19,7 +18,7 @@ struct args {
 	const char *range;
 	double gamma;
 	int maxval;
-	bool log, abs, phase, diverging;
+	bool log, diverging;
 	struct opt_list slice;
 
 	struct tone_end end[2]; /* the value of --range */
@@ -34,8 +33,6 @@ static const struct opt table[] = {
     {0, "gamma", OPT_ABOVE, AT(gamma), "G", "brightness is the 1/G-th power (1)"},
     {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level (the item's, or 255)", 1, 65535},
     {0, "log", OPT_FLAG, AT(log), NULL, "show logarithms"},
-    {0, "abs", OPT_FLAG, AT(abs), NULL, "show magnitudes"},
-    {0, "phase", OPT_FLAG, AT(phase), NULL, "show the phase of complex samples, -pi to pi"},
     {0, "signed", OPT_FLAG, AT(diverging), NULL, "show negative blue, zero white, positive red"},
     {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX", "show only this place of that axis, from 0"},
     {0}};
@@ -73,10 +70,8 @@ check(void *options)
 		die_usage(
 		    "--range: '%s' is not LO:HI, two numbers or percentiles p0 to p100, or minmax",
 		    args->range);
-	if (args->phase && (args->log || args->abs))
-		die_usage("--phase excludes --log and --abs");
-	if (args->diverging && (args->log || args->abs))
-		die_usage("--signed excludes --log and --abs");
+	if (args->diverging && args->log)
+		die_usage("--signed excludes --log");
 	if (args->log && args->range &&
 	    ((!args->end[0].is_percentile && args->end[0].v <= 0) ||
 	     (!args->end[1].is_percentile && args->end[1].v <= 0)))
@@ -85,6 +80,8 @@ check(void *options)
 }
 
 /* --- which levels an item gets --------------------------------------------------------------- */
+
+static const struct tone_end extremes[2] = {{true, 0}, {true, 100}};
 
 /* The maxval of an item: its key, or else that of its integer type. Floats without the key have none: 0. */
 static unsigned
@@ -101,17 +98,13 @@ as_they_are(const struct args *args, const struct img *x)
 {
 	return own_maxval(x) && !img_is_complex(x) && !args->range && args->gamma == 1 &&
 	       (!args->maxval || (unsigned)args->maxval == own_maxval(x)) && !args->log &&
-	       !args->abs && !args->phase && !args->diverging;
+	       !args->diverging;
 }
 
 static struct tone
 choose_tone(const struct args *args, const struct img *x)
 {
-	static const struct tone_end extremes[2] = {{true, 0}, {true, 100}};
-	struct tone t = {.part = args->phase ? TONE_PHASE
-				 : args->abs ? TONE_ABS
-					     : TONE_VALUE,
-			 .log = args->log,
+	struct tone t = {.log = args->log,
 			 .diverging = args->diverging,
 			 .gamma = args->gamma,
 			 .maxval = own_maxval(x) ? own_maxval(x) : 255,
@@ -121,9 +114,6 @@ choose_tone(const struct args *args, const struct img *x)
 		t.maxval = (unsigned)args->maxval;
 	if (args->range) {
 		tone_find_range(&t, args->end, x);
-	} else if (args->phase) {
-		t.lo = -M_PI;
-		t.hi = M_PI;
 	} else if (own_maxval(x) && !img_is_complex(x) && !t.log && !t.diverging) {
 		t.hi = own_maxval(x);
 	} else {
@@ -136,7 +126,6 @@ choose_tone(const struct args *args, const struct img *x)
 static void
 insist_on_fit(const struct args *args, const struct raw_in *in, const struct img *x)
 {
-	static const struct tone_end extremes[2] = {{true, 0}, {true, 100}};
 	struct tone t = {.threads = args->common.threads};
 
 	if (img_is_float(x->type))
@@ -171,9 +160,7 @@ refuse(const struct args *args, const struct raw_in *in, const struct img *x)
 
 	if (!img_picture(x, &p))
 		raw_die(in, "it has more axes than pictures have; cut them with --slice");
-	if (args->phase && !complex)
-		raw_die(in, "--phase: the samples are not complex");
-	if (args->diverging && complex && !args->phase)
+	if (args->diverging && complex)
 		raw_die(in,
 			"--signed: complex samples have no sign; choose a part with --slice=0:0");
 	if (args->diverging && p.c > 1 && !complex)
