@@ -9,38 +9,25 @@ levels() {
 	samples levels.nrrd
 }
 
-@test "floats are shown from their least to their greatest" {
+@test "samples become levels, by hand" {
 	same <(levels float 3x1 '-10 0 10' --) '0 128 255'
-}
-
-@test "--range=LO:HI clips what lies outside" {
+	same <(levels float 2x1 '7 7' --) '0 0'
+	# What lies outside a range is clipped; from high to low, it turns the picture negative.
 	same <(levels float 5x1 '-1 0 1 2 3' -- --range=0:2) '0 0 128 255 255'
-}
-
-@test "a range from high to low turns the picture negative" {
 	same <(levels float 3x1 '0 1 2' -- --range=2:0) '255 128 0'
-}
-
-@test "percentiles are samples of that rank" {
-	# 11 samples: p10 is the second, p90 the tenth.
-	same <(levels float 11x1 '1000 1 2 3 4 5 6 7 8 9 -1000' -- --range=p10:p90) \
-		'255 0 32 64 96 128 159 191 223 255 0'
-}
-
-@test "percentiles of negative and tiny numbers are exact" {
+	# Percentiles are samples of that rank: of 11 samples, p10 is the second, p90 the tenth.
+	same <(levels float 11x1 '1000 1 2 3 4 5 6 7 8 9 -1000' -- --range=p10:p90) '255 0 32 64 96 128 159 191 223 255 0'
 	same <(levels double 5x1 '-3e-300 -2e-300 -1e-300 1e-300 9e300' -- --range=p25:p75 --maxval=3) '0 0 1 3 3'
-}
-
-@test "ends may be a number and a percentile" {
 	same <(levels float 3x1 '1 2 4' -- --range=0:p50) '128 255 255'
-}
-
-@test "--gamma=2 shows square roots" {
+	# Square roots, and decades evenly: what has no logarithm is black.
 	same <(levels float 3x1 '0 0.25 1' -- --gamma=2) '0 128 255'
-}
-
-@test "--log shows decades evenly, and black what has no logarithm" {
 	same <(levels float 5x1 '1 10 100 0 -5' -- --log) '0 128 255 0 0'
+	# NaN is black and does not disturb the range.
+	same <(levels float 4x1 'nan 1 inf 2' --) '0 0 255 255'
+	same <(levels float 2x1 'nan nan' --) '0 0'
+	same <(levels float 1x1 'nan' -- --signed) '0 0 0'
+	same <(levels float 2x1 '0 1' -- --maxval=65535) '0 65535'
+	same <(levels uchar 2x1 '0 255' -- --maxval=100) '0 100'
 }
 
 @test "--signed fades from blue over white to red, with zero white" {
@@ -48,16 +35,6 @@ levels() {
 255 255 255
 255 128 128
 255 0 0'
-}
-
-@test "NaN is black and does not disturb the range" {
-	same <(levels float 4x1 'nan 1 inf 2' --) '0 0 255 255'
-	same <(levels float 2x1 'nan nan' --) '0 0'
-	same <(levels float 1x1 'nan' -- --signed) '0 0 0'
-}
-
-@test "a constant picture is black" {
-	same <(levels float 2x1 '7 7' --) '0 0'
 }
 
 complex() {
@@ -87,11 +64,6 @@ complex() {
 @test "floats that carry a maxval come back as its levels, rounded" {
 	gen --type=float --maxval=1000 -- values 4x1 -1 99.6 1000 1001 | rawtopnm | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '0 100 1000 1000'
-}
-
-@test "--maxval sets the brightest level" {
-	same <(levels float 2x1 '0 1' -- --maxval=65535) '0 65535'
-	same <(levels uchar 2x1 '0 255' -- --maxval=100) '0 100'
 }
 
 @test "a stack becomes as many pictures as it has" {

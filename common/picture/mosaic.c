@@ -16,17 +16,9 @@
 #include "common/stream/file.h"
 #include "common/stream/share.h"
 
-struct gap gap_of(const struct img *x);
+/* ---- missing samples ---- */
 
-/*
- * Finds the column and the row, in the samples of g, at which the first sample of a picture of w by h samples with the
- * transform f lies: at[]. Returns 0, or -1 when the two have no common grid: all four corners of
- * the picture must be within .01 of a sample from the grid's.
- */
-
-/* ---- gaps ---- */
-
-struct gap
+static struct gap
 gap_of(const struct img *x)
 {
 	const char *word = img_key(x, "nodata");
@@ -164,6 +156,11 @@ shown(double v)
 	return real_shown(rint(v * 1000) / 1000);
 }
 
+/*
+ * Finds the column and the row, in the samples of g, at which the first sample of a picture of w by h samples with the
+ * transform f lies: at[]. Returns 0, or -1 when the two have no common grid: all four corners of the picture must be within
+ * .01 of a sample from the grid's.
+ */
 static int
 map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2], struct why *why)
 {
@@ -220,20 +217,8 @@ map_other_system(const struct img *a, const struct img *b)
 
 /* ---- frames ---- */
 
-static int64_t
-least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
-greatest(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void
-check_system(const struct frame *f, const struct raw_in *in, const struct img *x)
+check_system(const struct map_frame *f, const struct raw_in *in, const struct img *x)
 {
 	const char *name = map_other_system(&f->first, x);
 
@@ -247,7 +232,7 @@ check_system(const struct frame *f, const struct raw_in *in, const struct img *x
 
 /* Finds the column and the row of x in the grid of the first part. */
 static void
-find(const struct frame *f, const struct raw_in *in, const struct img *x,
+find(const struct map_frame *f, const struct raw_in *in, const struct img *x,
      const struct img_picture *p, int64_t at[2])
 {
 	struct why why;
@@ -261,7 +246,7 @@ find(const struct frame *f, const struct raw_in *in, const struct img *x,
 
 /* Extends the frame by x. */
 static void
-extend(struct frame *f, const struct raw_in *in, const struct img *x)
+extend(struct map_frame *f, const struct raw_in *in, const struct img *x)
 {
 	struct img_picture p;
 	int64_t at[2];
@@ -272,19 +257,21 @@ extend(struct frame *f, const struct raw_in *in, const struct img *x)
 		raw_die(in, "it has %d axes, more than pictures have", x->dim);
 	check_system(f, in, x);
 	find(f, in, x, &p, at);
-	f->left = least(f->left, at[0]);
-	f->top = least(f->top, at[1]);
-	f->right = greatest(f->right, at[0] + (int64_t)p.w);
-	f->bottom = greatest(f->bottom, at[1] + (int64_t)p.h);
+	const int64_t right = at[0] + (int64_t)p.w, bottom = at[1] + (int64_t)p.h;
+
+	f->left = at[0] < f->left ? at[0] : f->left;
+	f->top = at[1] < f->top ? at[1] : f->top;
+	f->right = right > f->right ? right : f->right;
+	f->bottom = bottom > f->bottom ? bottom : f->bottom;
 	if (f->right - f->left > TILE_MOST || f->bottom - f->top > TILE_MOST)
 		raw_die(in, "the picture of all parts would have more than %d columns or rows",
 			TILE_MOST);
 }
 
-struct frame
-frame_of(struct raw_in *in, struct img *x)
+struct map_frame
+map_frame_of(struct raw_in *in, struct img *x)
 {
-	struct frame f = {0};
+	struct map_frame f = {0};
 
 	img_copy_head(&f.first, x);
 	if (!map_of(x, f.g))
@@ -298,8 +285,8 @@ frame_of(struct raw_in *in, struct img *x)
 }
 
 struct tile
-frame_place(const struct frame *f, const struct raw_in *in, struct img *x,
-	    const struct img_picture *p)
+map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *x,
+		const struct img_picture *p)
 {
 	const int row = img_row_axis(x);
 	int64_t at[2];
@@ -313,7 +300,7 @@ frame_place(const struct frame *f, const struct raw_in *in, struct img *x,
 }
 
 void
-frame_free(struct frame *f)
+map_frame_free(struct map_frame *f)
 {
 	img_free(&f->first);
 }

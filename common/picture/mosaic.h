@@ -57,7 +57,7 @@ double map_corner(struct map_cut c);
  * part. Every function here dies on failure, with a line that names the file and the item.
  */
 
-struct frame {
+struct map_frame {
 	struct img first;      /* the head of the first part; owned */
 	double g[6];	       /* its transform */
 	int64_t left, top;     /* the corners of the picture, in pixels of the first part */
@@ -68,13 +68,13 @@ struct frame {
  * Reads the heads of all items, of which x is the first, and goes back to before the first one. The input is regular files.
  * Refuses items that are no pictures, have no place on a map, or have another coordinate system or grid than the first one.
  */
-struct frame frame_of(struct raw_in *in, struct img *x);
+struct map_frame map_frame_of(struct raw_in *in, struct img *x);
 
 /* Returns where the part x, of p, lies. Gives x the positions that a part has by itself when it has none. */
-struct tile frame_place(const struct frame *f, const struct raw_in *in, struct img *x,
-			const struct img_picture *p);
+struct tile map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *x,
+			    const struct img_picture *p);
 
-void frame_free(struct frame *f);
+void map_frame_free(struct map_frame *f);
 
 /* What becomes of samples where parts of a picture overlap. Pure. */
 

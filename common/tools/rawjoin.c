@@ -440,13 +440,13 @@ parse(int argc, char **argv)
 /* Finds where x, of p, lies. frame: NULL without --map. */
 static struct tile
 place(const struct raw_in *in, struct img *x, const struct img_picture *p,
-      const struct frame *frame)
+      const struct map_frame *frame)
 {
 	struct why why;
 	struct tile t;
 
 	if (frame)
-		return frame_place(frame, in, x, p);
+		return map_frame_place(frame, in, x, p);
 	if (tile_of(x, p->w, p->h, &t, &why))
 		raw_die(in, "%s", why.text);
 	return t;
@@ -454,7 +454,7 @@ place(const struct raw_in *in, struct img *x, const struct img_picture *p,
 
 /* Joins x, the first part, and those that follow. */
 static void
-join_tiles(struct raw_in *in, struct img *x, const struct frame *frame, struct raw_out *out,
+join_tiles(struct raw_in *in, struct img *x, const struct map_frame *frame, struct raw_out *out,
 	   const struct args *args, struct stats *st)
 {
 	struct mosaic w = {0};
@@ -489,11 +489,11 @@ static void
 join_map(struct raw_in *in, struct img *x, struct raw_out *out, const struct args *args,
 	 struct stats *st)
 {
-	struct frame frame = frame_of(in, x);
+	struct map_frame frame = map_frame_of(in, x);
 
 	raw_next(in, x);
 	join_tiles(in, x, &frame, out, args, st);
-	frame_free(&frame);
+	map_frame_free(&frame);
 }
 
 /* --- what there is to join ----------------------------------------------------------------------------------------- */
