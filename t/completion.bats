@@ -51,51 +51,34 @@ is() {
 	diff - <(printf '%s' "${1:+$1$'\n'}")
 }
 
-@test "bash: the words of an enumerated option, before and behind the sign" {
-	words='csv
-labels
-table'
-	bash_proposes rawlabel --to '' | is "$words"
-	bash_proposes rawlabel --to = | is "$words"
-	bash_proposes rawlabel --to = l | is labels
-	bash_proposes rawlabel --to l | is labels
-	bash_proposes rawlabel --to=l | is --to=labels
-	bash_proposes rawlabel --to = x | is ''
-}
-
-@test "bash: files for an argument that is a file, for operands, and behind -o" {
-	both='one.pgm
-two words.pgm'
-	bash_proposes wconv --kernel = '' | is "$both"
-	bash_proposes wconv -k '' | is "$both"
-	bash_proposes wconv -k one.pgm tw | is 'two words.pgm'
-	bash_proposes wconv -o o | is one.pgm
-	bash_proposes wconv --kernel=o | is --kernel=one.pgm
-	bash_proposes rawmath 'a-b' a = o | is one.pgm
-}
-
-@test "bash: nothing for a number, and the operand after an option whose argument may be left out" {
-	bash_proposes wconv -t '' | is ''
-	bash_proposes wconv --sky = '' | is ''
-	bash_proposes wconv --stats o | is one.pgm
-	bash_proposes wconv --stats = o | is one.pgm
-}
-
-@test "bash: words and files where an option takes both" {
-	bash_proposes usfft --weights = '' | is 'none
-one.pgm
-pipe
-two words.pgm'
-}
-
-@test "bash: the few values of a number" {
-	bash_proposes usfft -T '' | is '1
-2
-3'
-	bash_proposes morphrec --connectivity = 1 | is 18
-	bash_proposes radon --sparse = | is auto
-	bash_proposes radon --lsq = a | is auto
-	bash_proposes rawtopnm --range = | is minmax
+@test "bash: words before and behind the sign, files, both, and nothing for a number" {
+	both='one.pgm two words.pgm'
+	while IFS='|' read -r line want; do
+		eval "bash_proposes $line" | paste -sd ' ' | diff - <(echo "$want") || { echo "$line" && false; }
+	done <<-END
+		rawlabel --to ''|csv labels table
+		rawlabel --to =|csv labels table
+		rawlabel --to = l|labels
+		rawlabel --to l|labels
+		rawlabel --to=l|--to=labels
+		rawlabel --to = x|
+		wconv --kernel = ''|$both
+		wconv -k ''|$both
+		wconv -k one.pgm tw|two words.pgm
+		wconv -o o|one.pgm
+		wconv --kernel=o|--kernel=one.pgm
+		rawmath 'a-b' a = o|one.pgm
+		wconv -t ''|
+		wconv --sky = ''|
+		wconv --stats o|one.pgm
+		wconv --stats = o|one.pgm
+		usfft --weights = ''|none one.pgm pipe two words.pgm
+		usfft -T ''|1 2 3
+		morphrec --connectivity = 1|18
+		radon --sparse = |auto
+		radon --lsq = a|auto
+		rawtopnm --range = |minmax
+	END
 }
 
 @test "bash: every option of --help is proposed, with a sign where an argument must follow" {
