@@ -13,7 +13,7 @@ endif
 ifeq ($(origin CXX),default)
 CXX = $(if $(findstring clang,$(CC)),clang++,g++)
 endif
-OPT ?= -O3 -g
+OPT ?= -O3 -g1
 MARCH ?=
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
 
