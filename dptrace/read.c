@@ -8,11 +8,11 @@
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/stream/file.h"
 #include "common/stream/foreign.h"
 #include "dptrace/args.h"
 

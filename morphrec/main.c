@@ -69,7 +69,7 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
 	    .in = in, .a = a, .masks = masks, .st = st, .f = f, .by = {a->conn, false}};
 
 	share_open(&s.share, &s.by, a, in);
-	s.out = raw_create(a->common.out, opt_as(&a->common));
+	s.out = raw_create(a->common.out, raw_as_of(&a->common));
 	relay_run(in, a->gpu, take_item, &s);
 	slices_close(&s.share, s.out);
 	return s.out;

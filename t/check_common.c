@@ -10,7 +10,7 @@
 #include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/stats.h"
-#include "common/base/swap.h"
+#include "common/base/sample.h"
 #include "common/stream/npy.h"
 #include "common/stream/raw.h"
 #include "t/check.h"

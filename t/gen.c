@@ -10,6 +10,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/stream/raw.h"
 #include "t/pictures.h"
 
 const char *const weir_prog = "gen";

@@ -11,6 +11,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/stream/raw.h"
 #include "t/rng.h"
 
 const char *const weir_prog = "gencmp";

@@ -8,6 +8,7 @@
  * as multiples of the first one's. A command that fails ends the run.
  */
 #include <stdlib.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

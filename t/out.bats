@@ -1,6 +1,6 @@
 load lib
 
-# What -o and --stats name, and what becomes of it: links, devices, descriptors, modes, signals. See common/stream/file.h.
+# What -o and --stats name, and what becomes of it: links, devices, descriptors, modes, signals. See common/base/file.h.
 
 setup() {
 	scratch

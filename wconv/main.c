@@ -127,7 +127,7 @@ main(int argc, char **argv)
 
 	stats_start(&st);
 	job_start(&job);
-	job.out = raw_create(args.common.out, opt_as(&args.common));
+	job.out = raw_create(args.common.out, raw_as_of(&args.common));
 	job.in = raw_open(args.path, args.npath, args.common.max_bytes);
 	if (job.q.kd)
 		wconv_args_volume(&args);

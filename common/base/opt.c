@@ -1,23 +1,293 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
+#include "common/base/file.h"
+#include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/stream/file.h"
+#include "common/base/words.h"
+
+enum { MAXROWS = 80, MAXNAME = 40 };
+
+/* ---- values ---- */
+
+/* The values of options: numbers, sizes, words and lists, each checked and stored. */
+
+enum { LIMIT = 32 }; /* bytes of a limit as text */
+
+static void *
+keep(void *p)
+{
+	static void *kept[MAXROWS];
+	static size_t n;
+
+	return kept[n++ % MAXROWS] = p;
+}
+
+bool
+opt_number(const char *text, double *v)
+{
+	char *end;
+
+	*v = strtod(text, &end);
+	return end != text && !*end && !isspace((unsigned char)*text);
+}
+
+bool
+opt_size(const char *text, size_t *v)
+{
+	static const char suffix[] = "kMGT";
+	unsigned long long n;
+	const char *s;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	n = strtoull(text, &end, 10);
+	*v = (size_t)n;
+	if (errno || !*end)
+		return !errno;
+	s = strchr(suffix, *end);
+	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
+}
+
+bool
+part_parse(const char *text, struct part *p)
+{
+	return word_fraction(text, &p->i, &p->n) && p->n <= PART_MOST;
+}
+
+static const char *
+spelled(const struct opt *o)
+{
+	static char text[64];
+
+	if (o->letter)
+		snprintf(text, sizeof text, "-%c, --%s", o->letter, o->name);
+	else
+		snprintf(text, sizeof text, "--%s", o->name);
+	return text;
+}
+
+static bool
+within(const struct opt *o, double v)
+{
+	if (o->kind == OPT_ABOVE)
+		return v > o->lo && (o->hi == 0 || v <= o->hi);
+	return (o->lo == 0 && o->hi == 0) || (v >= o->lo && v <= o->hi);
+}
+
+/* Writes a limit as people do: %g would make 2147483647 "2.14748e+09", which the option itself refuses. */
+static const char *
+limit(double v, char text[LIMIT])
+{
+	snprintf(text, LIMIT, v == floor(v) && fabs(v) <= 0x1p63 ? "%.0f" : "%g", v);
+	return text;
+}
+
+static _Noreturn void
+die_range(const struct opt *o, const char *value, const char *what)
+{
+	char lo[LIMIT], hi[LIMIT];
+
+	if (o->kind == OPT_ABOVE)
+		die_usage("%s: '%s' is not %s above %g%s%s", spelled(o), value, what, o->lo,
+			  o->hi == 0 ? "" : ", at most ", o->hi == 0 ? "" : limit(o->hi, hi));
+	if (o->lo == 0 && o->hi == 0)
+		die_usage("%s: '%s' is not %s", spelled(o), value, what);
+	die_usage("%s: '%s' is not %s in %s..%s", spelled(o), value, what, limit(o->lo, lo),
+		  limit(o->hi, hi));
+}
+
+static void
+store_int(const struct opt *o, const char *value, int *to)
+{
+	char *end;
+	long v;
+
+	errno = 0;
+	v = strtol(value, &end, 10);
+	if (errno || end == value || *end || isspace((unsigned char)*value) || v < INT_MIN ||
+	    v > INT_MAX || !within(o, (double)v))
+		die_range(o, value, "a whole number");
+	*to = (int)v;
+}
+
+static void
+store_size(const struct opt *o, const char *value, size_t *to)
+{
+	char lo[LIMIT], hi[LIMIT];
+
+	if (opt_size(value, to) && (value == o->absent || within(o, (double)*to)))
+		return;
+	if (o->lo == 0 && o->hi == 0)
+		die_usage("%s: '%s' is not a whole number, or one before k, M, G or T", spelled(o),
+			  value);
+	die_usage("%s: '%s' is not a whole number in %s..%s, or one before k, M, G or T",
+		  spelled(o), value, limit(o->lo, lo), limit(o->hi, hi));
+}
+
+static void
+store_real(const struct opt *o, const char *value, double *to)
+{
+	if (!opt_number(value, to) || !isfinite(*to) || !within(o, *to))
+		die_range(o, value, "a number");
+}
+
+static const char *
+american(const char *name, char text[MAXNAME])
+{
+	static const char *const pairs[][2] = {
+	    {"centre", "center"}, {"colour", "color"}, {"normalise", "normalize"}};
+
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		const char *at = strstr(name, pairs[i][0]);
+		if (!at)
+			continue;
+		snprintf(text, MAXNAME, "%.*s%s%s", (int)(at - name), name, pairs[i][1],
+			 at + strlen(pairs[i][0]));
+		return text;
+	}
+	return name;
+}
+
+void
+store_word(const struct opt *o, const char *value, int *to)
+{
+	int i = 0;
+
+	for (const char *w = o->words; *w; w += *w == '|', i++) {
+		char word[MAXNAME], spelling[MAXNAME];
+		const size_t len = strcspn(w, "|");
+
+		snprintf(word, sizeof word, "%.*s", (int)len, w);
+		if (!strcmp(word, value) || !strcmp(american(word, spelling), value)) {
+			*to = i;
+			return;
+		}
+		w += len;
+	}
+	die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
+}
+
+static void
+store_list(const char *value, struct opt_list *list, size_t most)
+{
+	if (!list->v)
+		list->v = keep(weir_xalloc(most, sizeof *list->v));
+	list->v[list->n++] = value;
+}
+
+/* The options of the program, as --help shows them: opt_reals() says by them what an argument is. */
+static const struct opt *known;
+
+void
+know(const struct opt *table)
+{
+	known = table;
+}
+
+void
+store(const struct opt *o, const char *value, void *args, size_t most)
+{
+	void *to = (char *)args + o->at;
+
+	if (o->arg && !value)
+		value = o->absent;
+	else if (o->arg && strstr(o->arg, "FILE") && !*value)
+		die_usage("%s: '' is the name of no file", spelled(o));
+	if (o->seen)
+		*(bool *)((char *)args + o->seen) = true;
+	if (o->kind == OPT_FLAG)
+		*(bool *)to = true;
+	else if (o->kind == OPT_SET)
+		*(int *)to = o->value;
+	else if (o->kind == OPT_COUNT)
+		++*(int *)to;
+	else if (o->kind == OPT_INT)
+		store_int(o, value, to);
+	else if (o->kind == OPT_SIZE)
+		store_size(o, value, to);
+	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE)
+		store_real(o, value, to);
+	else if (o->kind == OPT_STR)
+		*(const char **)to = value;
+	else if (o->kind == OPT_WORD)
+		store_word(o, value, to);
+	else if (o->kind == OPT_LIST)
+		store_list(value, to, most);
+}
+
+/* Returns "FORM, " as --help shows the option's argument; "" where it has no such row. */
+static const char *
+form_of(const char *option, char text[LIMIT])
+{
+	*text = 0;
+	for (const struct opt *o = known; o && o->name; o++)
+		if (!strcmp(option + strspn(option, "-"), o->name) ||
+		    (o->letter == option[1] && !option[2]))
+			snprintf(text, LIMIT, "%s, ", o->arg);
+	return text;
+}
+
+/* Returns how many numbers there are; 0 when the text is something else. */
+static size_t
+read_reals(const char *text, char sep, double *v, size_t max)
+{
+	size_t n = 0;
+
+	for (const char *s = text; n < max; s++) {
+		char *end;
+		v[n] = strtod(s, &end);
+		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
+		    (*end && *end != sep))
+			return 0;
+		n++;
+		if (!*end)
+			return n;
+		s = end;
+	}
+	return 0;
+}
+
+size_t
+opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
+{
+	const size_t n = read_reals(text, sep, v, max);
+	char form[LIMIT];
+
+	if (!n)
+		die_usage("%s: '%s' is not %s1 to %zu numbers with '%c' between them", option, text,
+			  form_of(option, form), max, sep);
+	return n;
+}
+
+void
+opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
+{
+	char form[LIMIT];
+
+	if (read_reals(text, sep, v, n) == n)
+		return;
+	if (n == 1)
+		die_usage("%s: '%s' is not a number", option, text);
+	die_usage("%s: '%s' is not %s%zu numbers with '%c' between them", option, text,
+		  form_of(option, form), n, sep);
+}
 
 /* The order is that of the words of --completion. */
-enum opt_shell { OPT_BASH, OPT_ZSH, OPT_FISH };
+enum shell { OPT_BASH, OPT_ZSH, OPT_FISH };
 
 /* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
-enum { OPT_HELP_MAX = 512 };
-
-static void opt_put_completion(const struct opt_program *p, const struct opt *row, size_t n,
-			       enum opt_shell shell);
+enum { HELP_MAX = 512 };
 
 /* ---- --help ---- */
 
@@ -75,17 +345,17 @@ group_of(const struct opt *o)
 }
 
 static void
-opt_format_help(const struct opt *o, char text[OPT_HELP_MAX])
+format_help(const struct opt *o, char text[HELP_MAX])
 {
 	const char *at = o->words ? strstr(o->help, "%s") : NULL, *word = o->words;
-	int n = snprintf(text, OPT_HELP_MAX, "%.*s", at ? (int)(at - o->help) : -1, o->help);
+	int n = snprintf(text, HELP_MAX, "%.*s", at ? (int)(at - o->help) : -1, o->help);
 
-	while (at && n < OPT_HELP_MAX) {
+	while (at && n < HELP_MAX) {
 		const char *end = word + strcspn(word, "|");
 		const char *after = !*end ? at + 2 : strchr(end + 1, '|') ? ", " : " or ";
 
-		n += snprintf(text + n, (size_t)(OPT_HELP_MAX - n), "%.*s%s", (int)(end - word),
-			      word, after);
+		n += snprintf(text + n, (size_t)(HELP_MAX - n), "%.*s%s", (int)(end - word), word,
+			      after);
 		if (!*end)
 			return;
 		word = end + 1;
@@ -95,11 +365,11 @@ opt_format_help(const struct opt *o, char text[OPT_HELP_MAX])
 static void
 print_option(const struct opt *o)
 {
-	char text[128], help[OPT_HELP_MAX];
+	char text[128], help[HELP_MAX];
 
 	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
 		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
-	opt_format_help(o, help);
+	format_help(o, help);
 	print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
 				 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
 }
@@ -155,22 +425,6 @@ print_version(const struct opt_program *p)
 	printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
 	       __VERSION__, cpu_name(weir_cpu),
 	       p->gpu_state ? p->gpu_state() : "none for this program");
-}
-
-/* Prints the text for what (OPT_HELP, OPT_VERSION or OPT_COMPLETION) from the n rows of the whole table, and exits 0. */
-static _Noreturn void
-opt_print(const struct opt_program *p, const struct opt *row, size_t n, enum opt_kind what,
-	  enum opt_shell shell)
-{
-	if (what == OPT_HELP)
-		print_help(p, row, n);
-	else if (what == OPT_VERSION)
-		print_version(p);
-	else
-		opt_put_completion(p, row, n, shell);
-	if (fflush(stdout) || ferror(stdout))
-		die("(stdout): %s", strerror(errno));
-	exit(0);
 }
 
 /* ---- completions ---- */
@@ -322,9 +576,9 @@ put_zsh_action(const struct opt *o)
 static void
 put_help(const struct opt *o, const char *special, const char *apostrophe)
 {
-	char help[OPT_HELP_MAX];
+	char help[HELP_MAX];
 
-	opt_format_help(o, help);
+	format_help(o, help);
 	put_quoted(help, special, apostrophe);
 }
 
@@ -394,8 +648,7 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 
 /* Prints the completion for a shell. The program's name is the one by which it was called. */
 static void
-opt_put_completion(const struct opt_program *p, const struct opt *row, size_t n,
-		   enum opt_shell shell)
+put_completion(const struct opt_program *p, const struct opt *row, size_t n, enum shell shell)
 {
 	static void (*const put[])(const struct opt *, size_t, const char *, bool) = {
 	    [OPT_BASH] = put_bash, [OPT_ZSH] = put_zsh, [OPT_FISH] = put_fish};
@@ -447,19 +700,19 @@ static const struct {
 
 /* The program's own rows, and after them its common rows. */
 struct rows {
-	struct opt v[OPT_MAXROWS];
+	struct opt v[MAXROWS];
 	size_t n, own;
-	bool given[OPT_MAXROWS];
+	bool given[MAXROWS];
 };
 
 static void
 gather_rows(const struct opt_program *p, struct rows *r)
 {
 	*r = (struct rows){0};
-	for (const struct opt *o = p->table; o->name && r->n < OPT_MAXROWS; o++)
+	for (const struct opt *o = p->table; o->name && r->n < MAXROWS; o++)
 		r->v[r->n++] = *o;
 	r->own = r->n;
-	for (size_t i = 0; i < sizeof common_rows / sizeof *common_rows && r->n < OPT_MAXROWS; i++)
+	for (size_t i = 0; i < sizeof common_rows / sizeof *common_rows && r->n < MAXROWS; i++)
 		if ((common_rows[i].needs & p->common) == common_rows[i].needs)
 			r->v[r->n++] = common_rows[i].row;
 }
@@ -511,7 +764,7 @@ row_of(const struct rows *r, int c)
 
 static void
 fill_getopt(const struct rows *r, struct option *longs, char *shorts,
-	    char american_names[][OPT_MAXNAME])
+	    char american_names[][MAXNAME])
 {
 	*shorts++ = ':';
 	for (size_t i = 0; i < r->n; i++) {
@@ -519,7 +772,7 @@ fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 		int has = !o->arg ? no_argument : o->absent ? optional_argument : required_argument;
 		longs[i] = (struct option){o->name, has, NULL, LONG + (int)i};
 		longs[r->n + i] = longs[i];
-		longs[r->n + i].name = opt_american(o->name, american_names[i]);
+		longs[r->n + i].name = american(o->name, american_names[i]);
 		if (!o->letter)
 			continue;
 		*shorts++ = o->letter;
@@ -533,7 +786,7 @@ fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 static size_t
 distance(const char *a, size_t n, const char *b)
 {
-	size_t row[OPT_MAXNAME], m = strlen(b);
+	size_t row[MAXNAME], m = strlen(b);
 
 	for (size_t j = 0; j <= m; j++)
 		row[j] = j;
@@ -557,7 +810,7 @@ nearest(const struct rows *r, const char *name, size_t n)
 	const char *best = NULL;
 	size_t least = n / 3 + 1;
 
-	for (size_t i = 0; i < r->n && n < OPT_MAXNAME; i++) {
+	for (size_t i = 0; i < r->n && n < MAXNAME; i++) {
 		const size_t d = distance(name, n, r->v[i].name);
 		if (d <= least && (!best || d < least)) {
 			least = d;
@@ -616,16 +869,24 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	int shell = 0;
 
 	if (o->kind == OPT_COMPLETION)
-		opt_store_word(o, value ? value : o->absent, &shell);
-	opt_print(p, r->v, r->n, o->kind, (enum opt_shell)shell);
+		store_word(o, value ? value : o->absent, &shell);
+	if (o->kind == OPT_HELP)
+		print_help(p, r->v, r->n);
+	else if (o->kind == OPT_VERSION)
+		print_version(p);
+	else
+		put_completion(p, r->v, r->n, (enum shell)shell);
+	if (fflush(stdout) || ferror(stdout))
+		die("(stdout): %s", strerror(errno));
+	exit(0);
 }
 
 static void
 parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
 	   FILE *history)
 {
-	struct option longs[2 * OPT_MAXROWS + 1] = {{0}};
-	char shorts[3 * OPT_MAXROWS + 2], american_names[OPT_MAXROWS][OPT_MAXNAME];
+	struct option longs[2 * MAXROWS + 1] = {{0}};
+	char shorts[3 * MAXROWS + 2], american_names[MAXROWS][MAXNAME];
 	int c;
 
 	fill_getopt(r, longs, shorts, american_names);
@@ -637,7 +898,7 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);
-		opt_store(&r->v[i], optarg, args, (size_t)argc);
+		store(&r->v[i], optarg, args, (size_t)argc);
 		if (i < r->own && !r->v[i].unrecorded)
 			put_history(history, &r->v[i], optarg);
 	}
@@ -657,14 +918,14 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 		die("no memory");
 	fputs(weir_prog, history);
 	gather_rows(p, &r);
-	opt_know(p->table);
+	know(p->table);
 	parse_rows(p, &r, argc, argv, args, history);
 	if (ferror(history) | fclose(history) || !text)
 		die("no memory");
-	common->history = opt_keep(text);
+	common->history = keep(text);
 	for (size_t i = 0; i < r.n; i++)
 		if (r.v[i].required && !r.given[i])
-			die_usage("%s is required; see %s --help", opt_spelled(&r.v[i]), weir_prog);
+			die_usage("%s is required; see %s --help", spelled(&r.v[i]), weir_prog);
 	*operand = argv + optind;
 	*noperand = (size_t)(argc - optind);
 	if (*noperand > p->max_operands)
@@ -679,16 +940,4 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	warn_quiet(common->quiet);
 	if (common->stats && strcmp(common->stats, "-"))
 		common->report = file_create_report(common->stats);
-}
-
-void
-opt_add_history(struct img *x, const struct opt_common *o)
-{
-	img_add_key(x, "history", o->history);
-}
-
-enum raw_as
-opt_as(const struct opt_common *o)
-{
-	return o->part.n ? RAW_AS_RAW : (enum raw_as)o->as;
 }

@@ -10,8 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "common/stream/raw.h"
-#include "common/stream/share.h"
+/* What a program writes: items as they came (RAW_FOLLOW), as --raw or --pnm says, or text alone. */
+enum raw_as { RAW_FOLLOW, RAW_AS_RAW, RAW_AS_PNM, RAW_AS_TEXT };
+
+/* The option --part=I/N: share i of n of a program's work, 0 <= i < n. n == 0: the option is not given. */
+struct part {
+	size_t i, n;
+};
+
+enum { PART_MOST = 1000000 }; /* the largest n */
 
 /* The options of every program, see weir(7). It is the first member of every struct args. */
 struct opt_common {
@@ -101,12 +108,6 @@ struct opt_program {
 void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char ***operand,
 	       size_t *noperand);
 
-/* Adds o->history to x as a history:= line. */
-void opt_add_history(struct img *x, const struct opt_common *o);
-
-/* Returns what to write: raw items for a share of the work, else what --raw and --pnm say. */
-enum raw_as opt_as(const struct opt_common *o);
-
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
 /*
@@ -124,26 +125,7 @@ bool opt_number(const char *text, double *v);
 /* Reads a whole number, after which k, M, G or T (powers of 1024) may stand; false otherwise. Pure. */
 bool opt_size(const char *text, size_t *v);
 
-/* Stores the values of options. Only opt.c calls this; opt.h declares what programs call of value.c. */
-
-enum { OPT_MAXROWS = 80, OPT_MAXNAME = 40 };
-
-/* Keeps the table of the program, for messages about numbers inside an argument. */
-void opt_know(const struct opt *table);
-
-/* Stores value where row o says, in args. most: the length of the command line, which a list cannot exceed. */
-void opt_store(const struct opt *o, const char *value, void *args, size_t most);
-
-/* Stores the index of a word of o->words. */
-void opt_store_word(const struct opt *o, const char *value, int *to);
-
-/* Returns the names of an option, such as "-t, --threads". */
-const char *opt_spelled(const struct opt *o);
-
-/* Returns name with American spelling, in text, or name itself where it has no such word. */
-const char *opt_american(const char *name, char text[OPT_MAXNAME]);
-
-/* Keeps p reachable until the process ends, so that leak checkers do not report it. Returns p. */
-void *opt_keep(void *p);
+/* Reads "I/N"; false when text is anything else, or I is not below N. Pure. */
+bool part_parse(const char *text, struct part *p);
 
 #endif

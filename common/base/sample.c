@@ -1,15 +1,18 @@
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "common/base/cpu.h"
 #include "common/base/sample.h"
 
 #define LOAD(NAME, TYPE)                                                                    \
-	WEIR_CLONES(load_##NAME, (double *restrict out, const TYPE *restrict in, size_t n), \
+	WEIR_CLONES(load_##NAME, (double *restrict out, const void *restrict in, size_t n), \
 		    (out, in, n))                                                           \
 	{                                                                                   \
+		const TYPE *const v = in;                                                   \
+                                                                                            \
 		for (size_t i = 0; i < n; i++)                                              \
-			out[i] = (double)in[i];                                             \
+			out[i] = (double)v[i];                                              \
 	}
 LOAD(i8, int8_t)
 LOAD(u8, uint8_t)
@@ -23,54 +26,21 @@ LOAD(f32, float)
 LOAD(f64, double)
 #undef LOAD
 
-void
-sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n)
+static void
+load_none(double *restrict out, const void *restrict in, size_t n)
 {
-	switch (type) {
-	case IMG_I8:
-		load_i8(out, in, n);
-		break;
-	case IMG_U8:
-		load_u8(out, in, n);
-		break;
-	case IMG_I16:
-		load_i16(out, in, n);
-		break;
-	case IMG_U16:
-		load_u16(out, in, n);
-		break;
-	case IMG_I32:
-		load_i32(out, in, n);
-		break;
-	case IMG_U32:
-		load_u32(out, in, n);
-		break;
-	case IMG_I64:
-		load_i64(out, in, n);
-		break;
-	case IMG_U64:
-		load_u64(out, in, n);
-		break;
-	case IMG_F32:
-		load_f32(out, in, n);
-		break;
-	case IMG_F64:
-		load_f64(out, in, n);
-		break;
-	case IMG_NONE:
-	default:
-		memset(out, 0, n * sizeof *out);
-	}
+	(void)in;
+	memset(out, 0, n * sizeof *out);
 }
 
 /* NaN compares false, so it is refused. END is the first double above the range; 2^63 and 2^64 are exact as doubles. */
 #define STORE(NAME, TYPE, LO, END)                                                          \
-	static size_t store_##NAME(TYPE *restrict out, const double *restrict in, size_t n) \
+	static size_t store_##NAME(void *restrict out, const double *restrict in, size_t n) \
 	{                                                                                   \
 		for (size_t i = 0; i < n; i++) {                                            \
 			if (!(in[i] >= (LO) && in[i] < (END) && in[i] == trunc(in[i])))     \
 				return i;                                                   \
-			out[i] = (TYPE)in[i];                                               \
+			((TYPE *)out)[i] = (TYPE)in[i];                                     \
 		}                                                                           \
 		return n;                                                                   \
 	}
@@ -85,45 +55,103 @@ STORE(u64, uint64_t, 0, 0x1p64)
 #undef STORE
 
 static size_t
-store_f32(float *restrict out, const double *restrict in, size_t n)
+store_f32(void *restrict out, const double *restrict in, size_t n)
 {
+	float *const v = out;
+
 	for (size_t i = 0; i < n; i++) {
-		out[i] = (float)in[i];
-		if (isinf(out[i]) && !isinf(in[i]))
+		v[i] = (float)in[i];
+		if (isinf(v[i]) && !isinf(in[i]))
 			return i;
 	}
 	return n;
 }
 
+static size_t
+store_f64(void *restrict out, const double *restrict in, size_t n)
+{
+	memcpy(out, in, n * sizeof *in);
+	return n;
+}
+
+static size_t
+store_none(void *restrict out, const double *restrict in, size_t n)
+{
+	(void)out;
+	(void)in;
+	return n;
+}
+
+/* What is known of each type; words: all that NRRD has for it. */
+static const struct {
+	size_t size;
+	bool floating;
+	const char *name, *words;
+	void (*load)(double *restrict out, const void *restrict in, size_t n);
+	size_t (*store)(void *restrict out, const double *restrict in, size_t n);
+} types[] = {
+    [IMG_NONE] = {0, false, "none", "none", load_none, store_none},
+    [IMG_I8] = {1, false, "signed char", "signed char|int8|int8_t", load_i8, store_i8},
+    [IMG_U8] = {1, false, "uchar", "uchar|unsigned char|uint8|uint8_t", load_u8, store_u8},
+    [IMG_I16] = {2, false, "short", "short|short int|signed short|signed short int|int16|int16_t",
+		 load_i16, store_i16},
+    [IMG_U16] = {2, false, "ushort", "ushort|unsigned short|unsigned short int|uint16|uint16_t",
+		 load_u16, store_u16},
+    [IMG_I32] = {4, false, "int", "int|signed int|int32|int32_t", load_i32, store_i32},
+    [IMG_U32] = {4, false, "uint", "uint|unsigned int|uint32|uint32_t", load_u32, store_u32},
+    [IMG_I64] = {8, false, "int64",
+		 "int64|long long|longlong|long long int|signed long long|int64_t", load_i64,
+		 store_i64},
+    [IMG_U64] = {8, false, "uint64",
+		 "uint64|unsigned long long|ulonglong|unsigned long long int|uint64_t", load_u64,
+		 store_u64},
+    [IMG_F32] = {4, true, "float", "float", load_f32, store_f32},
+    [IMG_F64] = {8, true, "double", "double", load_f64, store_f64},
+};
+
+size_t
+img_type_size(enum img_type type)
+{
+	return types[type].size;
+}
+
+const char *
+img_type_name(enum img_type type)
+{
+	return types[type].name;
+}
+
+bool
+img_is_float(enum img_type type)
+{
+	return types[type].floating;
+}
+
+enum img_type
+img_type_named(const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (enum img_type t = IMG_I8; t <= IMG_F64; t++)
+		for (const char *w = types[t].words; *w; w += *w == '|') {
+			size_t len = strcspn(w, "|");
+			if (len == n && !strncasecmp(w, word, n))
+				return t;
+			w += len;
+		}
+	return IMG_NONE;
+}
+
+void
+sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n)
+{
+	types[type].load(out, in, n);
+}
+
 size_t
 sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n)
 {
-	switch (type) {
-	case IMG_I8:
-		return store_i8(out, in, n);
-	case IMG_U8:
-		return store_u8(out, in, n);
-	case IMG_I16:
-		return store_i16(out, in, n);
-	case IMG_U16:
-		return store_u16(out, in, n);
-	case IMG_I32:
-		return store_i32(out, in, n);
-	case IMG_U32:
-		return store_u32(out, in, n);
-	case IMG_I64:
-		return store_i64(out, in, n);
-	case IMG_U64:
-		return store_u64(out, in, n);
-	case IMG_F32:
-		return store_f32(out, in, n);
-	case IMG_F64:
-		memcpy(out, in, n * sizeof *in);
-		break;
-	case IMG_NONE:
-		break;
-	}
-	return n;
+	return types[type].store(out, in, n);
 }
 
 void
@@ -283,4 +311,57 @@ sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_
 			sample_stats_add(s, v, some);
 		}
 	}
+}
+
+WEIR_CLONES(swap16, (uint16_t *restrict v, size_t n), (v, n))
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = __builtin_bswap16(v[i]);
+}
+
+WEIR_CLONES(swap32, (uint32_t *restrict v, size_t n), (v, n))
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = __builtin_bswap32(v[i]);
+}
+
+WEIR_CLONES(swap64, (uint64_t *restrict v, size_t n), (v, n))
+{
+	for (size_t i = 0; i < n; i++)
+		v[i] = __builtin_bswap64(v[i]);
+}
+
+void
+swap_bytes(void *buf, size_t count, size_t size)
+{
+	if (size == 2)
+		swap16(buf, count);
+	else if (size == 4)
+		swap32(buf, count);
+	else if (size == 8)
+		swap64(buf, count);
+}
+
+WEIR_CLONES_OF(unsigned, max8, (const uint8_t *v, size_t n), (v, n))
+{
+	uint8_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		m = v[i] > m ? v[i] : m;
+	return m;
+}
+
+WEIR_CLONES_OF(unsigned, max16, (const uint16_t *v, size_t n), (v, n))
+{
+	uint16_t m = 0;
+
+	for (size_t i = 0; i < n; i++)
+		m = v[i] > m ? v[i] : m;
+	return m;
+}
+
+unsigned
+sample_max(const void *buf, size_t count, size_t size)
+{
+	return size == 1 ? max8(buf, count) : max16(buf, count);
 }

@@ -1,10 +1,32 @@
-/* Converts samples of any type to doubles and back, and finds their range and sum. Pure. */
+/* Samples of any type: their words, byte order, range and sum, and their values as doubles. Pure. */
 #ifndef WEIR_BASE_SAMPLE_H
 #define WEIR_BASE_SAMPLE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "common/stream/img.h"
+enum img_type {
+	IMG_NONE,
+	IMG_I8,
+	IMG_U8,
+	IMG_I16,
+	IMG_U16,
+	IMG_I32,
+	IMG_U32,
+	IMG_I64,
+	IMG_U64,
+	IMG_F32,
+	IMG_F64
+};
+
+/* The words of an option that chooses a type; the first one is IMG_I8. */
+#define IMG_WORDS "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
+
+size_t img_type_size(enum img_type type);
+const char *img_type_name(enum img_type type);	/* the NRRD word: "uchar", "float" ... */
+enum img_type img_type_named(const char *word); /* any of NRRD's words; IMG_NONE when unknown */
+bool img_is_float(enum img_type type);
 
 /* out[i] = in[i], or 0 where type is IMG_NONE. 64-bit integers beyond 2^53 are rounded. in and out do not overlap. */
 void sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n);
@@ -37,5 +59,11 @@ void sample_stats_add(struct sample_stats *s, const double *v, size_t n);
 
 /* Does the same with samples of any type. The sum of small unsigned integers is exact, and quick. */
 void sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_t n);
+
+/* Reverses the bytes of each of count samples of 1, 2, 4 or 8 bytes, at memory speed. */
+void swap_bytes(void *buf, size_t count, size_t size);
+
+/* Returns the largest of count unsigned samples of 1 or 2 bytes, at memory speed. */
+unsigned sample_max(const void *buf, size_t count, size_t size);
 
 #endif

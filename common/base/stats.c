@@ -8,8 +8,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/stats.h"
-#include "common/stream/file.h"
-#include "common/stream/raw.h"
+#include "common/base/file.h"
 
 static _Thread_local double last; /* seconds: when this thread charged its time */
 
@@ -92,18 +91,4 @@ stats_print(struct stats *st, const struct opt_common *o)
 	}
 	free(st->own);
 	st->own = NULL;
-}
-
-void
-stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o)
-{
-	if (in)
-		st->bytes_in += raw_bytes_in(in);
-	if (out)
-		st->bytes_out += raw_bytes_out(out);
-	raw_close(in);
-	if (out)
-		raw_finish(out);
-	stats_charge(st, STATS_WRITE);
-	stats_print(st, o);
 }

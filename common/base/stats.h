@@ -39,11 +39,4 @@ void stats_add(struct stats *st, const char *name, const char *fmt, ...)
 /* With --stats, writes the object to its file or to stderr, and dies when that fails. Always frees what st owns. */
 void stats_print(struct stats *st, const struct opt_common *o);
 
-/*
- * Every program ends with this: it adds the bytes of in and out, closes both, and writes the object. NULL: there is no such
- * stream. A program with more streams adds and closes the others before.
- */
-void
-stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
-
 #endif

@@ -1,7 +1,9 @@
 /* Takes words and numbers from a line of text, one by one. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/words.h"
 
@@ -21,6 +23,28 @@ word_size(const char **s, size_t lo, size_t *v)
 	*s = end;
 	*v = (size_t)n;
 	return true;
+}
+
+bool
+word_size_before(const char **s, char end, size_t *v)
+{
+	const char *at = strchr(*s, end), *t;
+	char text[24];
+
+	if (!at || at == *s || (size_t)(at - *s) >= sizeof text ||
+	    strspn(*s, "0123456789") < (size_t)(at - *s))
+		return false;
+	snprintf(text, sizeof text, "%.*s", (int)(at - *s), *s);
+	*s = at + (end != '\0');
+	t = text;
+	return word_size(&t, 0, v);
+}
+
+bool
+word_fraction(const char *word, size_t *i, size_t *n)
+{
+	return word && word_size_before(&word, '/', i) && word_size_before(&word, '\0', n) &&
+	       *i < *n;
 }
 
 bool

@@ -8,6 +8,12 @@
 /* Takes a whole number >= lo that ends at a blank or at the end. False: there is none, and *s moves past the blanks alone. */
 bool word_size(const char **s, size_t lo, size_t *v);
 
+/* Takes a whole number that ends before the character `end`, which is taken, too. False: there is no such number. */
+bool word_size_before(const char **s, char end, size_t *v);
+
+/* Reads "I/N", 0 <= I < N. False where word is NULL or anything else. */
+bool word_fraction(const char *word, size_t *i, size_t *n);
+
 /* Takes the next word and puts a zero behind it in the text. NULL at the end. */
 char *word_next(char **s);
 

@@ -5,7 +5,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/swap.h"
+#include "common/base/sample.h"
 #include "common/convert/traces.h"
 #include "common/stream/foreign.h"
 

@@ -11,7 +11,7 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 

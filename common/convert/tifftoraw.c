@@ -14,7 +14,6 @@
 #include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/base/swap.h"
 #include "common/convert/tiff.h"
 #include "common/stream/door.h"
 #include "common/stream/img.h"

@@ -12,7 +12,7 @@
 #include "common/base/stats.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 

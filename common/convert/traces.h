@@ -18,6 +18,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/stream/raw.h"
 #include "common/base/opt.h"
 #include "common/stream/img.h"
 

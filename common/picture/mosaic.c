@@ -13,7 +13,7 @@
 #include "common/base/sample.h"
 #include "common/picture/mosaic.h"
 #include "common/stream/axes.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 #include "common/stream/share.h"
 
 /* ---- missing samples ---- */

@@ -43,6 +43,32 @@ raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet
 	}
 }
 
+void
+stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o)
+{
+	if (in)
+		st->bytes_in += raw_bytes_in(in);
+	if (out)
+		st->bytes_out += raw_bytes_out(out);
+	raw_close(in);
+	if (out)
+		raw_finish(out);
+	stats_charge(st, STATS_WRITE);
+	stats_print(st, o);
+}
+
+void
+opt_add_history(struct img *x, const struct opt_common *o)
+{
+	img_add_key(x, "history", o->history);
+}
+
+enum raw_as
+raw_as_of(const struct opt_common *o)
+{
+	return o->part.n ? RAW_AS_RAW : (enum raw_as)o->as;
+}
+
 int
 raw_each(const struct raw_filter *f, int argc, char **argv, void *args)
 {

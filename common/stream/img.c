@@ -11,58 +11,6 @@
 #include "common/base/mem.h"
 #include "common/stream/img.h"
 
-/* The size of each type, and the words that NRRD has for it. */
-static const struct {
-	size_t size;
-	bool floating;
-	const char *words;
-} types[] = {
-    [IMG_NONE] = {0, false, "none"},
-    [IMG_I8] = {1, false, "signed char|int8|int8_t"},
-    [IMG_U8] = {1, false, "uchar|unsigned char|uint8|uint8_t"},
-    [IMG_I16] = {2, false, "short|short int|signed short|signed short int|int16|int16_t"},
-    [IMG_U16] = {2, false, "ushort|unsigned short|unsigned short int|uint16|uint16_t"},
-    [IMG_I32] = {4, false, "int|signed int|int32|int32_t"},
-    [IMG_U32] = {4, false, "uint|unsigned int|uint32|uint32_t"},
-    [IMG_I64] = {8, false, "int64|long long|longlong|long long int|signed long long|int64_t"},
-    [IMG_U64] = {8, false, "uint64|unsigned long long|ulonglong|unsigned long long int|uint64_t"},
-    [IMG_F32] = {4, true, "float"},
-    [IMG_F64] = {8, true, "double"},
-};
-
-size_t
-img_type_size(enum img_type type)
-{
-	return types[type].size;
-}
-
-const char *
-img_type_name(enum img_type type)
-{
-	static const char *const names[] = {
-	    [IMG_NONE] = "none", [IMG_I8] = "signed char", [IMG_U8] = "uchar",
-	    [IMG_I16] = "short", [IMG_U16] = "ushort",	   [IMG_I32] = "int",
-	    [IMG_U32] = "uint",	 [IMG_I64] = "int64",	   [IMG_U64] = "uint64",
-	    [IMG_F32] = "float", [IMG_F64] = "double"};
-
-	return names[type];
-}
-
-enum img_type
-img_type_named(const char *word)
-{
-	const size_t n = strlen(word);
-
-	for (enum img_type t = IMG_I8; t <= IMG_F64; t++)
-		for (const char *w = types[t].words; *w; w += *w == '|') {
-			size_t len = strcspn(w, "|");
-			if (len == n && !strncasecmp(w, word, n))
-				return t;
-			w += len;
-		}
-	return IMG_NONE;
-}
-
 const char *
 img_format_name(enum img_format format)
 {
@@ -70,12 +18,6 @@ img_format_name(enum img_format format)
 	    [IMG_RAW] = "raw", [IMG_PNM] = "PNM", [IMG_PFM] = "PFM", [IMG_NPY] = "npy"};
 
 	return names[format];
-}
-
-bool
-img_is_float(enum img_type type)
-{
-	return types[type].floating;
 }
 
 static void

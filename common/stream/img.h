@@ -8,25 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/base/sample.h"
+
 #define IMG_MAXDIM   16
 #define IMG_MAXSPACE 8
-
-enum img_type {
-	IMG_NONE,
-	IMG_I8,
-	IMG_U8,
-	IMG_I16,
-	IMG_U16,
-	IMG_I32,
-	IMG_U32,
-	IMG_I64,
-	IMG_U64,
-	IMG_F32,
-	IMG_F64
-};
-
-/* The words of an option that chooses a type; the first one is IMG_I8. */
-#define IMG_WORDS "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
 
 /* The format that an item was read in. Output has the same format where nothing is lost. */
 enum img_format { IMG_RAW, IMG_PNM, IMG_PFM, IMG_NPY };
@@ -77,10 +62,6 @@ struct img_picture {
 	size_t c, w, h, n;
 };
 
-size_t img_type_size(enum img_type type);
-const char *img_type_name(enum img_type type);	/* the NRRD word: "uchar", "float" ... */
-enum img_type img_type_named(const char *word); /* any of NRRD's words; IMG_NONE when unknown */
-
 /* Makes x an item of this type and shape, without a payload. Its axes have kind "domain", no spacing and no min. */
 void img_init(struct img *x, enum img_type type, int dim, const size_t *sizes);
 
@@ -121,8 +102,6 @@ void img_set_unit(struct img_axis *a, const char *unit);
 unsigned img_maxval(const struct img *x);
 
 const char *img_format_name(enum img_format format); /* "raw", "PNM", "PFM", "npy" */
-
-bool img_is_float(enum img_type type);
 
 /* Whether axis 0 holds real and imaginary part: length 2, kind "complex", a floating type, with more axes after it. */
 bool img_is_complex(const struct img *x);

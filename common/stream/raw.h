@@ -19,7 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/opt.h"
 #include "common/base/progress.h"
+#include "common/base/stats.h"
 #include "common/base/why.h"
 #include "common/stream/img.h"
 
@@ -131,8 +133,6 @@ void raw_load_file(const char *path, size_t max_bytes, bool map, struct img *x);
 
 /* --- output ---------------------------------------------------------------------------------------------------- */
 
-enum raw_as { RAW_FOLLOW, RAW_AS_RAW, RAW_AS_PNM, RAW_AS_TEXT };
-
 /*
  * Opens an output for items, or for text alone. path NULL is stdout. A terminal is refused (exit 2) unless the output is text.
  * A regular file appears under its name in raw_finish, so that a failure leaves no incomplete file.
@@ -160,10 +160,20 @@ uint64_t raw_bytes_out(const struct raw_out *out);
 /* Flushes and closes the output, gives the file its name, and frees out. Every failure, such as a full disk, is fatal. */
 void raw_finish(struct raw_out *out);
 
-/* --- the loop of a filter ---------------------------------------------------------------------------------------- */
+/* --- from an input to an output -------------------------------------------------------------------------------- */
 
-struct opt_program;
-struct stats;
+/* Returns what to write: raw items for a share of the work, else what --raw and --pnm say. */
+enum raw_as raw_as_of(const struct opt_common *o);
+
+/* Adds o->history to x as a history:= line. */
+void opt_add_history(struct img *x, const struct opt_common *o);
+
+/*
+ * Every program ends with this: it adds the bytes of in and out, closes both, and writes the object. NULL: there is no such
+ * stream. A program with more streams adds and closes the others before.
+ */
+void
+stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const struct opt_common *o);
 
 /*
  * The payload of an item, block by block, with a progress bar unless quiet. The time of reading is charged to st.

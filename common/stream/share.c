@@ -10,35 +10,11 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/words.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 #include "common/stream/read.h"
 #include "common/stream/share.h"
 
 /* ---- shares ---- */
-
-/* --- shares ------------------------------------------------------------------------------------------------------ */
-
-/* Takes a whole number that ends before the character `end`. Moves *s past both. */
-static bool
-take_size(const char **s, char end, size_t *v)
-{
-	char text[24];
-	const char *at = strchr(*s, end), *t = text;
-
-	if (!at || at == *s || (size_t)(at - *s) >= sizeof text ||
-	    strspn(*s, "0123456789") < (size_t)(at - *s))
-		return false;
-	snprintf(text, sizeof text, "%.*s", (int)(at - *s), *s);
-	*s = at + (end != '\0');
-	return word_size(&t, 0, v);
-}
-
-bool
-part_parse(const char *text, struct part *p)
-{
-	return take_size(&text, '/', &p->i) && take_size(&text, '\0', &p->n) && p->n <= PART_MOST &&
-	       p->i < p->n;
-}
 
 /* Returns units * i / n, without overflow. */
 static size_t
@@ -209,26 +185,19 @@ parse_cut(const char *word, struct part_cut *c)
 	c->min = NAN;
 	if (min && (!opt_number(min + 1, &c->min) || !isfinite(c->min)))
 		return false;
-	if (!take_size(&s, ':', &axis) || axis >= IMG_MAXDIM || !take_size(&s, '/', &c->first) ||
-	    !take_size(&s, '\0', &c->total))
+	if (!word_size_before(&s, ':', &axis) || axis >= IMG_MAXDIM ||
+	    !word_size_before(&s, '/', &c->first) || !word_size_before(&s, '\0', &c->total))
 		return false;
 	c->axis = (int)axis;
 	return c->total >= 1 && c->first <= c->total;
-}
-
-/* Parses I/N. */
-static bool
-parse_fraction(const char *word, size_t *i, size_t *n)
-{
-	return word && take_size(&word, '/', i) && take_size(&word, '\0', n) && *i < *n;
 }
 
 static bool
 parse_place(char *text, struct part_place *place)
 {
 	*place = (struct part_place){0};
-	if (!parse_fraction(word_next(&text), &place->item, &place->items) ||
-	    !parse_fraction(word_next(&text), &place->piece, &place->pieces))
+	if (!word_fraction(word_next(&text), &place->item, &place->items) ||
+	    !word_fraction(word_next(&text), &place->piece, &place->pieces))
 		return false;
 	for (char *word; (word = word_next(&text));) {
 		if (!strcmp(word, "pnm"))

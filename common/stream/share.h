@@ -19,22 +19,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/opt.h"
 #include "common/base/why.h"
 #include "common/stream/img.h"
 #include "common/stream/pipeline.h"
 #include "common/stream/raw.h"
-
-struct opt_common;
-
-/* Share i of n, 0 <= i < n. n == 0: the option is not given. */
-struct part {
-	size_t i, n;
-};
-
-enum { PART_MOST = 1000000 }; /* the largest n */
-
-/* Reads text, "I/N". Returns false when it is anything else, or I is not below N. Pure. */
-bool part_parse(const char *text, struct part *p);
 
 /*
  * Share p of `units` units of work has the units *first .. *end - 1. The units of all shares, in order, are 0 .. units - 1.

@@ -7,8 +7,8 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/swap.h"
-#include "common/stream/file.h"
+#include "common/base/sample.h"
+#include "common/base/file.h"
 #include "common/stream/pnm.h"
 #include "common/stream/raw.h"
 

@@ -12,7 +12,7 @@
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 #include "radon/stream/gathers.h"
 
 /* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */

@@ -17,7 +17,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/stream/file.h"
+#include "common/base/file.h"
 
 /* ---- paths ---- */
 

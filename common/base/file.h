@@ -8,8 +8,8 @@
  * When the program starts, those of the descriptors 0 to 2 that are closed are opened on /dev/null, so that no file takes
  * their place; reading and writing them fails. Every function dies on failure with a line that names the file.
  */
-#ifndef WEIR_STREAM_FILE_H
-#define WEIR_STREAM_FILE_H
+#ifndef WEIR_BASE_FILE_H
+#define WEIR_BASE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
