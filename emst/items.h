@@ -83,7 +83,7 @@ struct item {
 bool item_next(struct item *item, struct raw_in *in, const struct reading *r);
 
 /* Loads the samples and makes the vertices. */
-void item_read(struct item *item, struct raw_in *in, const struct reading *r);
+void item_fill(struct item *item, struct raw_in *in, const struct reading *r);
 
 /* Makes the vertices of all items of the stream. `all` has no picture. Returns the number of items. */
 size_t item_load_all(struct item *all, struct raw_in *in, const struct reading *r);

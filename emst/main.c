@@ -98,7 +98,7 @@ run_next(void *run)
 	if (!item_next(&item, r->in, &r->args->reading))
 		return false;
 	check_item(r, &item);
-	item_read(&item, r->in, &r->args->reading);
+	item_fill(&item, r->in, &r->args->reading);
 	if (r->args->gpu && r->tree) {
 		insist(r->in, vertices_lattice(&item.v));
 		gpu_emst_ahead(r->args->gpu, &item.v.set, r->args->method);

@@ -29,24 +29,24 @@ enum img_type img_type_named(const char *word); /* any of NRRD's words; IMG_NONE
 bool img_is_float(enum img_type type);
 
 /* out[i] = in[i], or 0 where type is IMG_NONE. 64-bit integers beyond 2^53 are rounded. in and out do not overlap. */
-void sample_load(double *restrict out, const void *restrict in, enum img_type type, size_t n);
+void sample_load(double *out, const void *in, enum img_type type, size_t n);
 
 /*
  * out[i] = in[i]. Floats are rounded to nearest; integers must be exact. Returns n, or the index of the first number that
  * the type cannot hold: a fraction or NaN as an integer, or a number out of range. in and out do not overlap.
  */
-size_t sample_store(void *restrict out, const double *restrict in, enum img_type type, size_t n);
+size_t sample_store(void *out, const double *in, enum img_type type, size_t n);
 
 /*
  * Sets chosen[i] to 1 where sample i of from is greater than `above`, or, where that is NaN, is not 0; to 0 elsewhere. A NaN is
  * never chosen. work has room for n doubles.
  */
-void sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *restrict from,
-		      enum img_type type, size_t n, double above);
+void sample_threshold(uint8_t *chosen, double *work, const void *from, enum img_type type, size_t n,
+		      double above);
 
 /* to[i * to_step] = from[i * from_step], samples of `size` bytes: 1, 2, 4 or 8. to and from do not overlap. */
-void sample_copy(void *restrict to, size_t to_step, const void *restrict from, ptrdiff_t from_step,
-		 size_t n, size_t size);
+void
+sample_copy(void *to, size_t to_step, const void *from, ptrdiff_t from_step, size_t n, size_t size);
 
 /* The least and greatest finite sample, the sum and number of finite samples, and the numbers of NaN and infinite ones. */
 struct sample_stats {

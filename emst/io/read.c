@@ -427,7 +427,7 @@ item_next(struct item *item, struct raw_in *in, const struct reading *r)
 }
 
 void
-item_read(struct item *item, struct raw_in *in, const struct reading *r)
+item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 {
 	struct shape *s = &item->shape;
 	struct missing *m = &item->missing;
@@ -475,7 +475,7 @@ add_item(struct rows *all, struct item *item, struct raw_in *in, const struct re
 	if (all->opaque != s.opaque)
 		raw_die(in, "--together: opaque pixels have alpha %.0f; in the items before %.0f",
 			s.opaque, all->opaque);
-	item_read(item, in, r);
+	item_fill(item, in, r);
 	insist(in, vertices_weigh(&item->v, r->threads));
 	append(all, &item->v, in);
 	join_rows(all, in, r->threads);

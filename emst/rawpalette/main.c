@@ -172,7 +172,7 @@ run_all(struct run *r)
 
 	while (item_next(&item, r->in, &r->args->reading)) {
 		check(r, &item);
-		item_read(&item, r->in, &r->args->reading);
+		item_fill(&item, r->in, &r->args->reading);
 		stats_charge(&r->st, STATS_READ);
 		run_item(r, &item);
 		r->st.items++;
