@@ -56,9 +56,9 @@ as_one() {
 			$gpu/emst -g "${how[@]}" $(seq -f c%g $n) | cmp - want
 		done
 	done
-	emst --to=labels -k 3 --colours=colours c? >want
+	emst --to=labels -k 3 --palette-to=colours c? >want
 	mv colours want.colours
-	$gpu/emst -g --to=labels -k 3 --colours=colours c? | cmp - want
+	$gpu/emst -g --to=labels -k 3 --palette-to=colours c? | cmp - want
 	cmp colours want.colours
 	emst --method=brute --to=text c? >want
 	$gpu/emst -g --method=brute --to=text --stats=s.json c? | cmp - want

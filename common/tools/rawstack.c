@@ -29,6 +29,7 @@ struct args {
 	double spacing;
 	bool has_spacing;
 	const char *unit;
+	char *alone; /* owned: the name of the only item that there was to combine, or NULL */
 };
 
 /* Items that belong together, with their samples. */
@@ -673,22 +674,26 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 }
 
 static void
-say_alone(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
+note_alone(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 {
-	const struct args *args = options;
+	struct args *args = options;
 
 	(void)out;
 	(void)st;
 	if (args->combine && raw_item(in) == 1)
-		warn("%s: one item has nothing to combine; --split makes items of a stack",
-		     raw_name(in));
+		args->alone = weir_xstrdup(raw_name(in));
 }
 
 int
 main(int argc, char **argv)
 {
-	static const struct raw_filter filter = {&program, check, convert_item, say_alone};
+	static const struct raw_filter filter = {&program, check, convert_item, note_alone};
 	struct args args = {0};
 
-	return raw_each(&filter, argc, argv, &args);
+	raw_each(&filter, argc, argv, &args);
+	if (args.alone)
+		warn("%s: one item has nothing to combine; --split makes items of a stack",
+		     args.alone);
+	weir_free(args.alone);
+	return 0;
 }
