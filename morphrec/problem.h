@@ -10,7 +10,7 @@
 #include "morphrec/keys.h"
 
 enum morphrec_method {
-	MORPHREC_TILE, /* the tile engine: tile/tile.h */
+	MORPHREC_TILE, /* the tile engine: tile/engine.h */
 	MORPHREC_HEAP  /* He et al.: a cluster of parallel heaps, highest values first */
 };
 

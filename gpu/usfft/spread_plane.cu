@@ -10,7 +10,7 @@
  *		of the tile's cells. Thus a point needs no address, no test and no addition in shared memory
  *
  * When each copy has taken MOST points, copies are added to each other and to the grid. More equal values are never added up one by
- * one, because they would round in one direction (usfft/grid/spread.h).
+ * one, because they would round in one direction (usfft/grid/grid.h).
  *
  * A tile with more than CHUNK points to look at has several blocks. Each makes a part of 16 x 16 cells, and the tile's own block
  * adds them in double precision in their order.

@@ -1,7 +1,7 @@
 /*
  * What the stages of usfft's twin share: the points, sorted by tile, the tables and the grid, all on the device.
  *
- *	grid	[z][y][x], dense; cut into tiles of usfft/tile.h: 512 cells, 16 x 16, 16 x 16 x 16
+ *	grid	[z][y][x], dense; cut into tiles of usfft/grid/grid.h: 512 cells, 16 x 16, 16 x 16 x 16
  *	places	in tile order: for each axis the cell that holds a point and the offset in it; index: the point's number in the input
  */
 #ifndef WEIR_GPU_USFFT_WORK_H
@@ -157,7 +157,7 @@ lower_bound(const K *v, unsigned n, K key)
 
 /*
  * Whether a cell, in 3-D a column of cells, holds more than CROWD of points from .. to - 1, which lie in one tile, so that equal float
- * values would round in one direction (usfft/grid/spread.h). All threads of a block call it, with CROWD_CELLS words of shared memory.
+ * values would round in one direction (usfft/grid/grid.h). All threads of a block call it, with CROWD_CELLS words of shared memory.
  */
 template <class T>
 __device__ bool
