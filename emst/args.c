@@ -233,15 +233,16 @@ check(const struct args *args)
 			  "nor --neighbours");
 }
 
-/* In this version, says where an option has gone. */
+/* In this version, says where an option has gone. --pal was --palette, and must not become --palette-to, which writes a file. */
 static void
 check_moved(char *const *argv)
 {
-	for (; *argv && strcmp(*argv, "--"); argv++)
-		if (!strcmp(*argv, "--dither") || !strcmp(*argv, "--palette") ||
-		    !strncmp(*argv, "--palette=", 10))
+	for (; *argv && strcmp(*argv, "--"); argv++) {
+		const size_t n = strcspn(*argv, "=");
+		if (!strcmp(*argv, "--dither") || (n >= 5 && !strncmp(*argv, "--palette", n)))
 			die_usage("%s has moved to a program of its own: rawpalette --colours=K",
 				  *argv);
+	}
 }
 
 void

@@ -6,9 +6,9 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/progress.h"
+#include "common/base/roots.h"
 #include "emst/args.h"
 #include "emst/mesh/mesh.h"
-#include "common/base/roots.h"
 #include "gpu/emst/emst.h"
 
 /* --- trees that --to=tree has written --------------------------------------------------------------------------------- */

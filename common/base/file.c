@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/base/file.h"
+#include "common/base/mem.h"
 
 /* ---- paths ---- */
 

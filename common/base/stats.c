@@ -6,9 +6,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/stats.h"
-#include "common/base/file.h"
 
 static _Thread_local double last; /* seconds: when this thread charged its time */
 

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/base/file.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 

@@ -6,13 +6,13 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
-#include "common/base/file.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 

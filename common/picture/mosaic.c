@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/picture/mosaic.h"
 #include "common/stream/axes.h"
-#include "common/base/file.h"
 #include "common/stream/share.h"
 
 /* ---- missing samples ---- */

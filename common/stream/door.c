@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/stream/door.h"
-#include "common/base/file.h"
 #include "common/stream/foreign.h"
 
 enum { BLOCK = 1 << 20 };

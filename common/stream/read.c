@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
-#include "common/base/file.h"
 #include "common/stream/foreign.h"
 #include "common/stream/npy.h"
 #include "common/stream/pnm.h"

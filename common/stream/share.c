@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/words.h"
-#include "common/base/file.h"
 #include "common/stream/read.h"
 #include "common/stream/share.h"
 

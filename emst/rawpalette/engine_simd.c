@@ -9,9 +9,9 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "common/base/simd.h"
 #include "emst/rawpalette/palette.h"
-#include "common/base/roots.h"
 
 #ifdef FOR_rgba
 #define DIMS 4

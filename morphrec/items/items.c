@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/progress.h"
-#include "common/base/file.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "gpu/morphrec/morphrec.h"

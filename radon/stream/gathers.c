@@ -8,11 +8,11 @@
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/base/file.h"
 #include "radon/stream/gathers.h"
 
 /* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
