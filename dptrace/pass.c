@@ -52,7 +52,8 @@ pass_most(const struct segment_shape *s, const struct dptrace_options *o, size_t
 	return pass_grid(s, o, pass, .999 * s->length);
 }
 
-double
+/* The px between rows. */
+static double
 pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass)
 {
 	if (pass_is_tube(s, pass))

@@ -50,12 +50,11 @@ int pass_guides(const struct segment_shape *s, size_t pass);
 /*
  * The grid of a pass. Pass 0 searches the strip. Rows of later passes are closer: under the sum they are the fine steps of
  * the strip's grid, .15 to .3 px; under the cost they are those of a tube around a curve of that length. pass_most() gives
- * the grid that takes the most memory. pass_step() gives the px between rows.
+ * the grid that takes the most memory.
  */
 struct grid pass_grid(const struct segment_shape *s, const struct dptrace_options *o, size_t pass,
 		      double length);
 struct grid pass_most(const struct segment_shape *s, const struct dptrace_options *o, size_t pass);
-double pass_step(const struct segment_shape *s, const struct dptrace_options *o, size_t pass);
 
 /* The rows of the widest strip of a pass; the samples of an inner guide. */
 int pass_rows(const struct segment_shape *s, const struct grid *g, size_t pass);

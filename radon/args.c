@@ -47,7 +47,11 @@ add_corner(struct corners *c, const char *path, size_t line, const char *text)
 	c->v[c->n++][1] = q;
 }
 
-void
+/*
+ * Reads the polygons of a mute from a text: each line is one corner `tau q`, an empty line separates polygons, and a # begins a
+ * comment. Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed.
+ */
+static void
 polygons_read(struct radon_mute *m, const char *path)
 {
 	FILE *f = fopen(path, "r");

@@ -6,11 +6,7 @@
 #include "radon/radon.h"
 #include "radon/stream/gathers.h"
 
-/*
- * Reads the polygons of a mute from a text: each line is one corner `tau q`, an empty line separates polygons, and a # begins a
- * comment. Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed.
- */
-void polygons_read(struct radon_mute *m, const char *path);
+/* Frees what --polygons has set in m. */
 void polygons_free(struct radon_mute *m);
 
 struct args {

@@ -265,8 +265,9 @@ weir_xalloc_large(size_t n, size_t size)
 	return insist(weir_alloc_large(n, size), n, size);
 }
 
-void *
-weir_grow(void *p, size_t *room, size_t need, size_t size)
+/* Returns NULL, with p as it was, when there is no memory. */
+static void *
+grow(void *p, size_t *room, size_t need, size_t size)
 {
 	const size_t most = *room < SIZE_MAX / 2 ? 2 * *room : SIZE_MAX,
 		     more = need > most ? need : most;
@@ -283,7 +284,7 @@ weir_grow(void *p, size_t *room, size_t need, size_t size)
 void *
 weir_xgrow(void *p, size_t *room, size_t need, size_t size)
 {
-	p = weir_grow(p, room, need, size);
+	p = grow(p, room, need, size);
 	if (!p)
 		die("no memory");
 	return p;

@@ -53,11 +53,10 @@ void *weir_alloc_large(size_t n, size_t size);
 void *weir_calloc_large(size_t n, size_t size);
 
 /*
- * Growing arrays: return p with room for `need` elements of size bytes, that is p itself where *room suffices, or a larger block
- * of at least twice the room, and p is gone. Free it with weir_free() or free(). Blocks are aligned as those of malloc().
- * weir_grow returns NULL, with p as it was, when there is no memory; weir_xgrow dies then.
+ * A growing array: returns p with room for `need` elements of size bytes, that is p itself where *room suffices, or a larger block
+ * of at least twice the room, and p is gone. Free it with weir_free() or free(). Blocks are aligned as those of malloc(). It
+ * dies when there is no memory.
  */
-void *weir_grow(void *p, size_t *room, size_t need, size_t size);
 void *weir_xgrow(void *p, size_t *room, size_t need, size_t size);
 
 /* Do what weir_alloc, weir_alloc_large and strdup do, but die when there is no memory. For main.c and common/ only. */

@@ -159,7 +159,7 @@ american(const char *name, char text[MAXNAME])
 	return name;
 }
 
-void
+static void
 store_word(const struct opt *o, const char *value, int *to)
 {
 	int i = 0;

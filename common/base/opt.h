@@ -111,7 +111,7 @@ void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, c
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
 /*
- * Reads exactly n finite numbers separated by sep, each whole, in the C locale: opt_reals("--centre", "3,4", ',', v, 2).
+ * Reads exactly n finite numbers separated by sep, each whole, in the C locale: opt_reals("--size", "3x4", 'x', v, 2).
  * Otherwise it dies with a message that names the option.
  */
 void opt_reals(const char *option, const char *text, char sep, double *v, size_t n);

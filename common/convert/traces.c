@@ -82,7 +82,7 @@ traces_fit(struct traces *t, size_t ns)
 				 !memcmp(first + TRACE_NS, first + record + TRACE_NS, 4));
 }
 
-void
+static void
 traces_close(struct traces *t)
 {
 	if (t->f && t->f != stdin)

@@ -154,7 +154,6 @@ struct traces {
  */
 void traces_open_su(struct traces *t, const char *path, bool dt_given);
 void traces_open_segy(struct traces *t, const char *path, bool dt_given);
-void traces_close(struct traces *t);
 
 /* --- for the files of this room ----------------------------------------------------------------------------------- */
 

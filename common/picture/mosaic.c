@@ -123,7 +123,8 @@ map_of_page(const struct img *x, double g[6])
 	return g[1] * g[5] != g[2] * g[4];
 }
 
-bool
+/* Does what map_of_page() does, from the key and the axes of x: i and j count samples of the item. */
+static bool
 map_of(const struct img *x, double g[6])
 {
 	if (!map_of_page(x, g))

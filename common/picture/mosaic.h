@@ -31,10 +31,10 @@ struct gap {
  * sample is i = j = .5, as in GDAL's geotransform.
  */
 
-/* Fills g from the key and the axes of x. Returns false when x has no such key that gives every pixel a place of its own. */
-bool map_of(const struct img *x, double g[6]);
-
-/* Does the same from the key alone: i and j count pixels of the page. A position p along an axis is the centre of pixel p, at p + .5. */
+/*
+ * Fills g from the key alone: i and j count pixels of the page. A position p along an axis is the centre of pixel p, at p + .5.
+ * Returns false when x has no such key that gives every pixel a place of its own.
+ */
 bool map_of_page(const struct img *x, double g[6]);
 
 /* Changes g, the transform of pixels of the page, to that of the samples of x. */
