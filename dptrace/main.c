@@ -63,12 +63,12 @@ trace_picture(struct session *s, struct img *x)
 	if (!a->gpu)
 		trace_settle(&t);
 	stats_charge(&s->st, STATS_PLAN);
-	relay_pass(RELAY_COMPUTE);
+	pipeline_pass(PIPELINE_COMPUTE);
 	if (a->gpu) /* which one item has at a time */
 		trace_settle(&t);
 	trace_run(&t);
 	stats_charge(&s->st, STATS_COMPUTE);
-	relay_pass(RELAY_WRITE);
+	pipeline_pass(PIPELINE_WRITE);
 	s->report.world = a->to == REPORT_SVG && !s->world ? NULL : world;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
 	write_picture(s, &t, &place, &drawn);
@@ -92,9 +92,9 @@ trace_next(void *session)
 	trace_picture(s, &x);
 	img_free(&x);
 	s->st.items++;
-	relay_flush(s->report.out);
+	pipeline_flush(s->report.out);
 	if (s->overlay)
-		relay_flush(s->overlay);
+		pipeline_flush(s->overlay);
 	return true;
 }
 
@@ -105,7 +105,7 @@ trace_pictures(struct session *s, char **path, size_t npath)
 	s->mask = read_mask(s->a);
 	if (s->a->overlay)
 		s->overlay = raw_create(s->a->overlay, RAW_FOLLOW);
-	relay_run(s->in, s->a->gpu, trace_next, s);
+	pipeline_items(s->in, s->a->gpu, trace_next, s);
 	s->st.bytes_in = raw_bytes_in(s->in);
 	raw_close(s->in);
 	img_free(&s->mask);

@@ -127,7 +127,7 @@ struct outputs
 outputs_open(const struct opt_common *common, int kind, const char *const file[KINDS]);
 void outputs_write(const struct outputs *o, const struct result *r);
 
-/* Passes on what was written of an item: relay_flush(). */
+/* Passes on what was written of an item: pipeline_flush(). */
 void outputs_flush(const struct outputs *o);
 
 /* Finishes all outputs except the main one; returns their bytes. */

@@ -43,12 +43,12 @@ run_item(struct run *r, struct item *item)
 	struct classes c = {0};
 	double *mean = NULL;
 
-	relay_pass(RELAY_COMPUTE);
+	pipeline_pass(PIPELINE_COMPUTE);
 	if (r->tree)
 		run_tree(&tree, item, r->in, r->trees, args);
 	if (args->gpu) {
 		stats_charge(&r->st, STATS_COMPUTE);
-		relay_pass(RELAY_WRITE);
+		pipeline_pass(PIPELINE_WRITE);
 	}
 	if (r->o.classes)
 		run_classes(&c, &tree, item, r->in, args);
@@ -132,7 +132,7 @@ main(int argc, char **argv)
 		stats_charge(&r.st, STATS_READ);
 		run_item(&r, &all);
 	} else {
-		relay_run(r.in, args.gpu, run_next, &r);
+		pipeline_items(r.in, args.gpu, run_next, &r);
 	}
 	raw_close(r.trees);
 	r.st.bytes_out = outputs_finish(&r.o);

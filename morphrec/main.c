@@ -41,12 +41,12 @@ take_item(void *stream)
 		stats_charge(s->st, STATS_READ);
 		item_plan(s->in, a, &i.p, &i.what);
 		stats_charge(s->st, STATS_PLAN);
-		relay_pass(RELAY_COMPUTE);
+		pipeline_pass(PIPELINE_COMPUTE);
 		item_run(&i, &x);
 		item_add_figures(s->f, &i.p.figures);
 		morphrec_free(&i.p);
 		stats_charge(s->st, STATS_COMPUTE);
-		relay_pass(RELAY_WRITE);
+		pipeline_pass(PIPELINE_WRITE);
 		if (morphrec_op_differs(a->o.op))
 			bands_renew(&x);
 		opt_add_history(&x, &a->common);
@@ -54,7 +54,7 @@ take_item(void *stream)
 		(a->max_mem ? item_unspool : raw_put)(s->out, &x);
 		s->st->items++;
 		stats_charge(s->st, STATS_WRITE);
-		relay_flush(s->out);
+		pipeline_flush(s->out);
 	}
 	img_free(&x);
 	return !over;
@@ -70,7 +70,7 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
 
 	share_open(&s.share, &s.by, a, in);
 	s.out = raw_create(a->common.out, raw_as_of(&a->common));
-	relay_run(in, a->gpu, take_item, &s);
+	pipeline_items(in, a->gpu, take_item, &s);
 	slices_close(&s.share, s.out);
 	return s.out;
 }

@@ -3,6 +3,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/base/stats.h"
+#include "common/stream/pipeline.h"
 #include "gpu/use.h"
 #include "radon/args.h"
 #include "radon/stream/batch.h"
@@ -24,17 +25,48 @@ fingerprint(const struct args *a, const struct gathers_options *o, char *const *
 	return part_hash_files(hash, path, npath);
 }
 
+struct run {
+	struct batches *gathers;
+	struct runner *runner;
+};
+
+static bool
+read_batch(void *run)
+{
+	return batch_read(((struct run *)run)->gathers);
+}
+
+static bool
+rescue_batch(void *run)
+{
+	return batch_rescue(((struct run *)run)->gathers);
+}
+
+static void
+compute_batch(void *run)
+{
+	const struct run *r = run;
+	struct batch *b = batch_next(r->gathers);
+
+	runner_plan(r->runner, b);
+	runner_run(r->runner, b);
+}
+
+static void
+write_batch(void *run)
+{
+	batch_write(((struct run *)run)->gathers);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct gathers_options o = {0};
-	struct batches *gathers;
 	struct slices share;
-	struct runner *runner;
 	struct raw_out *out;
 	struct raw_in *in;
 	struct args args;
-	struct batch *b;
+	struct run run;
 	struct stats st;
 	char **operand;
 	size_t n;
@@ -50,17 +82,16 @@ main(int argc, char **argv)
 		    &o);
 	o.share = &share;
 	out = raw_create(args.common.out, RAW_FOLLOW);
-	gathers = batch_open(&o, in, out, &st);
-	runner = runner_open(&o, &st);
-	while ((b = batch_read(gathers))) {
-		runner_plan(runner, b);
-		batch_begin_io(gathers);
-		runner_run(runner, b);
-		batch_end_io(gathers);
-		batch_write(gathers, b);
-	}
-	runner_close(runner);
-	batch_close(gathers);
+	run = (struct run){batch_open(&o, in, out, &st), runner_open(&o, &st)};
+	pipeline_run(&(struct pipeline_work){.read = read_batch,
+					     .compute = compute_batch,
+					     .write = write_batch,
+					     .rescue = rescue_batch,
+					     .with = &run,
+					     .slots = 2},
+		     batch_threads(run.gathers));
+	runner_close(run.runner);
+	batch_close(run.gathers);
 	slices_close(&share, out);
 	gpu_report(o.gpu, &st);
 	stats_close(&st, in, out, &args.common);

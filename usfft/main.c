@@ -92,7 +92,7 @@ transform_item(struct job *j, struct img *x)
 	(j->a.inverse ? item_invert : (j->a.pixel ? sky : transform)[j->type])(j, x);
 	j->st.items++;
 	stats_charge(&j->st, STATS_WRITE);
-	relay_flush(j->out);
+	pipeline_flush(j->out);
 }
 
 static bool
@@ -125,7 +125,7 @@ transform_items(struct job *j)
 {
 	running = j;
 	die_after(flush_first);
-	relay_run(j->in, j->gpu, transform_next, j);
+	pipeline_items(j->in, j->gpu, transform_next, j);
 	group_flush(j);
 	die_after(NULL);
 	if (j->a.batch && raw_item(j->in) == 1)

@@ -681,7 +681,6 @@ run_picture(void *with, const void *in, void *out)
 {
 	struct whole *w = with;
 
-	stats_charge(w->j->st, STATS_READ);
 	job_plan(w->j);
 	if (gpu_enter(w->j->args->gpu))
 		raw_die(w->j->in, "-g: %s", gpu_why(w->j->args->gpu));

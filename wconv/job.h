@@ -3,7 +3,7 @@
 #define WEIR_WCONV_JOB_H
 
 #include "wconv/args.h"
-#include "wconv/overlap_io.h"
+#include "wconv/flow.h"
 #include "wconv/restore/restore.h"
 #include "wconv/volume/volume.h"
 #include "wconv/wconv.h"

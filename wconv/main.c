@@ -4,7 +4,7 @@
 #include "common/stream/pipeline.h"
 #include "gpu/use.h"
 #include "wconv/job.h"
-#include "wconv/overlap_io.h"
+#include "wconv/flow.h"
 
 const char *const weir_prog = "wconv";
 
@@ -59,29 +59,29 @@ run_one_step(const struct job *j, struct img *x, const struct wconv_flow *f)
 		raw_load(j->in, x);
 	f->ahead(f->with, x->data, f->most.in * f->in_size);
 	stats_charge(j->st, STATS_READ);
-	relay_pass(RELAY_COMPUTE);
+	pipeline_pass(PIPELINE_COMPUTE);
 	f->run(f->with, x->data, results);
 	stats_charge(j->st, STATS_COMPUTE);
-	relay_pass(RELAY_WRITE);
+	pipeline_pass(PIPELINE_WRITE);
 	f->arrive(f->with, results, bytes);
 	raw_head(j->out, &y);
 	raw_write(j->out, results, f->most.out);
 	stats_charge(j->st, STATS_WRITE);
-	relay_flush(j->out);
+	pipeline_flush(j->out);
 	weir_free(results);
 	img_free(&y);
 }
 
 /* Items of one step overlap. An item of several steps, whose own steps overlap, and one that needs another plan are alone. */
 static void
-relay_item(struct job *shared, struct img *x)
+overlap_item(struct job *shared, struct img *x)
 {
 	struct wconv_flow flow = {0};
 	struct job j = *shared;
 
 	job_pose(&j, x);
 	if (!j.planned) {
-		relay_alone();
+		pipeline_alone();
 		job_plan(&j);
 		*shared = j;
 	}
@@ -89,7 +89,7 @@ relay_item(struct job *shared, struct img *x)
 	if (flow.steps == 1) {
 		run_one_step(&j, x, &flow);
 	} else {
-		relay_alone();
+		pipeline_alone();
 		stream_item(shared, x);
 	}
 }
@@ -112,7 +112,7 @@ take_item(void *with)
 	if (j->args->common.verbose)
 		raw_say(j->in, &x);
 	stats_charge(j->st, STATS_READ);
-	(overlaps(j->args) ? relay_item : stream_item)(j, &x);
+	(overlaps(j->args) ? overlap_item : stream_item)(j, &x);
 	j->st->items++;
 	img_free(&x);
 	return true;
@@ -135,7 +135,7 @@ main(int argc, char **argv)
 	if (args.common.part.n)
 		share_run(&job);
 	else
-		relay_run(job.in, overlaps(&args), take_item, &job);
+		pipeline_items(job.in, overlaps(&args), take_item, &job);
 	wconv_io_end(job.io);
 	st.threads = args.common.threads;
 	job_report(&job);

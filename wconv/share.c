@@ -7,7 +7,7 @@
 #include "common/base/mem.h"
 #include "common/stream/share.h"
 #include "wconv/job.h"
-#include "wconv/overlap_io.h"
+#include "wconv/flow.h"
 
 /* The share, and where it stands in the current item. One slice is one row of tiles of one picture. */
 struct share {

@@ -1,6 +1,12 @@
 /*
- * Items one after another through three stages: while item k is computed, item k + 1 is read and item k - 1 is written. A
- * thread takes an item through all stages, so the code for an item stays in one place:
+ * Reading, computing and writing at the same time. Pieces of work go one after another through three stages: while piece k is
+ * computed, piece k + 1 is read and piece k - 1 is written. Each stage holds one piece at a time, in their order, and a piece
+ * leaves a stage when it enters the next one. What a stage alone uses needs no lock. So what a piece hands from stage to stage must
+ * be its own: two buffers, taken in turn, serve between two stages.
+ *
+ * There are two ways to go. pipeline_run() gives each stage a thread, and the caller computes, so that its OpenMP threads serve all
+ * pieces. pipeline_items() gives each item a thread that goes with it, so that the code for an item stays in one place; it is for
+ * devices, which compute whoever calls:
  *
  *	static bool
  *	take_item(void *with)
@@ -8,43 +14,57 @@
  *		if (!raw_next(in, &x))
  *			return false;
  *		raw_load(in, &x);
- *		relay_pass(RELAY_COMPUTE);	waits until the item before has left that stage
+ *		pipeline_pass(PIPELINE_COMPUTE);	waits until the item before has left that stage
  *		...
- *		relay_pass(RELAY_WRITE);
+ *		pipeline_pass(PIPELINE_WRITE);
  *		raw_put(out, &y);
- *		relay_flush(out);
+ *		pipeline_flush(out);
  *		return true;
  *	}
  *
- * Each stage holds one item at a time, in the order of the stream. An item leaves a stage when it enters the next one. What a
- * stage alone uses needs no lock. What an item hands from stage to stage must be its own.
- *
- * An item that fails waits until all items before it are written. Then it dies with its own number, also where the next item
- * is being read already. raw_die(), raw_name(), raw_item() and stats_charge() know the item of their thread.
+ * A piece that fails waits until all pieces before it are written. Then it dies with its own number, also where the next item is
+ * being read already: raw_die(), raw_name() and raw_item() know the item of their thread, and stats_charge() its time.
  */
 #ifndef WEIR_STREAM_PIPELINE_H
 #define WEIR_STREAM_PIPELINE_H
 
 #include "common/stream/raw.h"
 
-enum relay_stage { RELAY_READ, RELAY_COMPUTE, RELAY_WRITE, RELAY_STAGES };
+enum pipeline_stage { PIPELINE_READ, PIPELINE_COMPUTE, PIPELINE_WRITE, PIPELINE_STAGES };
+
+/* What the stages do with the next piece. */
+struct pipeline_work {
+	bool (*read)(void *with); /* returns false when there are no more pieces */
+	void (*compute)(void *with);
+	void (*write)(void *with);
+	/* NULL, or tells, where reading a piece dies, whether what was read of it is a piece, to be computed and written before */
+	bool (*rescue)(void *with);
+	void *with;
+	size_t slots; /* how many pieces there may be in all stages, 2 or 3 */
+};
+
+/* Does w, on threads of their own for reading and writing if `together` and there are such; otherwise one stage after the other. */
+void pipeline_run(const struct pipeline_work *w, bool together);
+
+/* For w->read: whether the computing stage has nothing to do until this piece comes. */
+bool pipeline_starves(void);
 
 /*
  * Calls item(with) until it returns false. together: on three threads, of which the caller is one, as above; in holds the
- * items. Otherwise the caller takes the items one by one, and relay_pass() does nothing. There is one relay at a time.
+ * items. Otherwise the caller takes the items one by one, and pipeline_pass() does nothing. An item may call pipeline_run().
  */
-void relay_run(struct raw_in *in, bool together, bool (*item)(void *with), void *with);
+void pipeline_items(struct raw_in *in, bool together, bool (*item)(void *with), void *with);
 
 /* The item of this thread enters that stage. */
-void relay_pass(enum relay_stage stage);
+void pipeline_pass(enum pipeline_stage stage);
 
 /*
  * Waits until all items before that of this thread have been written. In the first stage, the item then is the only one: what
  * several items share may be changed, and the item may be computed and written without the next one being read.
  */
-void relay_alone(void);
+void pipeline_alone(void);
 
-/* At the end of its last stage: passes on what was written, unless a later item is at work already. */
-void relay_flush(struct raw_out *out);
+/* At the end of the last stage: passes on what was written, unless a later piece waits to be written. */
+void pipeline_flush(struct raw_out *out);
 
 #endif

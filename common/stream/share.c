@@ -432,7 +432,7 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 		return true;
 	if (!slices_of(s, in, axis < 0 ? 1 : x->axis[axis].n, &from, &to))
 		return false;
-	struct part_place *const place = &s->place[raw_item(in) % RELAY_STAGES];
+	struct part_place *const place = &s->place[raw_item(in) % PIPELINE_STAGES];
 	*place = place_of(s, in, x);
 	img_count(x, &all);
 	if (axis >= 0)
@@ -447,7 +447,7 @@ void
 slices_keys(struct slices *s, const struct raw_in *in, struct img *y)
 {
 	if (s->o->part.n)
-		part_set(y, &s->o->part, s->hash, &s->place[raw_item(in) % RELAY_STAGES]);
+		part_set(y, &s->o->part, s->hash, &s->place[raw_item(in) % PIPELINE_STAGES]);
 }
 
 static void

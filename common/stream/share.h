@@ -109,8 +109,8 @@ struct slices {
 	size_t skipped;	       /* items at the beginning of the input that have no slices */
 	size_t piece, pieces;
 	struct img empty; /* what a share without slices writes; owned */
-	/* what slices_take() notes for slices_keys(): of an item by its number, since items may be in all stages of a relay */
-	struct part_place place[RELAY_STAGES];
+	/* what slices_take() notes for slices_keys(): of an item by its number, since items may be in all stages of a pipeline */
+	struct part_place place[PIPELINE_STAGES];
 };
 
 /*
@@ -139,7 +139,7 @@ void slices_set(struct slices *s, const struct raw_in *in, struct img *y, int ax
 /*
  * Does all this for a program whose result has the axes of its input. Leaves the slices of the share in x, the header of the
  * current item, of which nothing has been read: raw_load() and raw_try_map() then give these alone. Returns whether there are
- * any. slices_keys() sets the keys of the result y; within a relay, in a later stage of the item.
+ * any. slices_keys() sets the keys of the result y; within a pipeline, in a later stage of the item.
  */
 bool slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis);
 void slices_keys(struct slices *s, const struct raw_in *in, struct img *y);

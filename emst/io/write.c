@@ -439,10 +439,10 @@ outputs_write(const struct outputs *o, const struct result *r)
 void
 outputs_flush(const struct outputs *o)
 {
-	relay_flush(o->main);
+	pipeline_flush(o->main);
 	for (int i = 0; i < KINDS; i++)
 		if (o->other[i])
-			relay_flush(o->other[i]);
+			pipeline_flush(o->other[i]);
 }
 
 uint64_t

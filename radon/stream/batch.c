@@ -1,15 +1,12 @@
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/clock.h"
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/stream/pipeline.h"
 #include "gpu/gpu.h"
 #include "gpu/radon/radon.h"
 #include "radon/stream/batch.h"
@@ -32,36 +29,15 @@ struct batches {
 	struct stats *st;
 	size_t room; /* gathers of a batch */
 
-	struct batch batch[2], *next, *done; /* next: read ahead; done: results to be written */
-	int turn;			     /* the batch that is filled next */
-	struct gather pending;		     /* read already; begins the next batch */
-	bool began;			     /* the first batch is read */
-	bool waits, ended;		     /* pending holds a gather; the input has ended */
-	bool threaded, ahead;		     /* an I/O thread is used; it reads next */
-	bool reading, failing;		     /* it is past writing; it has met bad input */
-	atomic_bool computing;		     /* the main thread is busy */
-	bool owed; /* the main thread has a batch whose results are not back */
-	pthread_t io;
-	sem_t read, written; /* the next batch is read; all results are written */
+	struct batch batch[2];		/* batch k is batch[k % 2] */
+	size_t read, computed, written; /* batches that were */
+	struct gather pending;		/* read already; begins the next batch, if `waits` */
+	bool waits, ended, threaded;	/* ended: there are no more gathers */
 
 	size_t gathers, traces, fallbacks, steps;
 	size_t adapted;
 	size_t strong, beyond, few; /* gathers with a warning */
 };
-
-static struct batches *running;
-static _Thread_local bool on_io_thread;
-
-/* When an I/O thread dies of bad input, the gathers before are the last batch, and their results are written first. */
-static void
-finish_first(void)
-{
-	if (!on_io_thread || !running->reading)
-		return;
-	running->ended = running->failing = true;
-	sem_post(&running->read);
-	sem_wait(&running->written);
-}
 
 static void
 swap_gathers(struct gather *a, struct gather *b)
@@ -73,15 +49,15 @@ swap_gathers(struct gather *a, struct gather *b)
 }
 
 /*
- * Whether the writer of a pipe pauses when there is something else to do: to compute the n gathers that are here, or to write
- * results. While the main thread computes there is not.
+ * Whether the writer of a pipe pauses while there is something else to do: to compute the n gathers that are here. While others are
+ * computed there is not.
  */
 static bool
 pauses(const struct batches *s, size_t n)
 {
-	while (s->threaded && raw_idle(s->raw, PATIENCE))
-		if (!s->computing)
-			return n > 0 || s->owed;
+	while (s->threaded && n && raw_idle(s->raw, PATIENCE))
+		if (pipeline_starves())
+			return true;
 	return false;
 }
 
@@ -91,15 +67,13 @@ samples_in(const struct gather *g)
 	return g->o.mode == RADON_MODEL ? g->o.nq * g->ntau : g->o.nx * g->o.nt;
 }
 
-/* Fills a batch. It stays empty when the input has ended or pauses. */
+/* Fills a batch. It stays empty when the input has ended. */
 static void
 fill(struct batches *s, struct batch *b)
 {
-	const size_t room = s->began ? s->room : (s->room + 1) / 2;
-	const size_t most = s->began ? LARGE : FIRST;
+	const size_t room = s->read ? s->room : (s->room + 1) / 2, most = s->read ? LARGE : FIRST;
 	size_t bytes = 0;
 
-	s->began = true;
 	for (b->n = 0; b->n < room && bytes < most && !s->ended;) {
 		struct gather *g = &b->g[b->n];
 		if (s->waits)
@@ -203,48 +177,44 @@ tell_gpu(const struct batches *s, const struct batch *b)
 	gpu_ahead(s->o->gpu, span, b->n);
 }
 
-/* Writes the results of the last batch handed over. It charges its own time, since it may run while other stages run. */
-static void
-put_done(struct batches *s)
+bool
+batch_read(struct batches *s)
 {
-	const double start = clock_now();
+	struct batch *b = &s->batch[s->read % 2];
 
-	if (!s->done)
-		return;
-	for (size_t i = 0; s->o->gpu && i < s->done->n; i++)
-		if (gpu_settle(s->o->gpu, s->done->g[i].out, 1))
+	if (!s->threaded)
+		raw_flush_when_idle(s->raw);
+	fill(s, b);
+	if (s->o->gpu && b->n)
+		tell_gpu(s, b);
+	s->read++;
+	stats_charge(s->st, STATS_READ);
+	return b->n > 0;
+}
+
+bool
+batch_rescue(const struct batches *s)
+{
+	return s->batch[s->read % 2].n > 0;
+}
+
+struct batch *
+batch_next(struct batches *s)
+{
+	return &s->batch[s->computed++ % 2];
+}
+
+void
+batch_write(struct batches *s)
+{
+	struct batch *b = &s->batch[s->written++ % 2];
+
+	for (size_t i = 0; s->o->gpu && i < b->n; i++)
+		if (gpu_settle(s->o->gpu, b->g[i].out, 1))
 			die("-g: %s", gpu_why(s->o->gpu));
-	put(s, s->done);
-	s->done = NULL;
-	s->st->seconds[STATS_WRITE] += clock_now() - start;
-}
-
-/* Writes the results of the previous batch, then reads the next batch. */
-static void
-exchange(struct batches *s)
-{
-	put_done(s);
-	raw_flush_when_idle(s->raw);
-	const double start = clock_now();
-	s->next = &s->batch[s->turn];
-	s->turn = !s->turn;
-	s->reading = true;
-	fill(s, s->next);
-	s->reading = false;
-	if (s->o->gpu && s->next->n)
-		tell_gpu(s, s->next);
-	s->st->seconds[STATS_READ] += clock_now() - start;
-}
-
-static void *
-exchange_apart(void *batches)
-{
-	struct batches *s = batches;
-
-	on_io_thread = true;
-	exchange(s);
-	sem_post(&s->read);
-	return NULL;
+	put(s, b);
+	pipeline_flush(s->out);
+	stats_charge(s->st, STATS_WRITE);
 }
 
 struct batches *
@@ -265,56 +235,13 @@ batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *o
 		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);
 		memset(s->batch[i].g, 0, s->room * sizeof *s->batch[i].g);
 	}
-	sem_init(&s->read, 0, 0);
-	sem_init(&s->written, 0, 0);
-	running = s;
-	die_after(finish_first);
 	return s;
 }
 
-void
-batch_begin_io(struct batches *s)
+bool
+batch_threads(const struct batches *s)
 {
-	s->computing = true;
-	s->ahead = s->threaded && !s->failing && !pthread_create(&s->io, NULL, exchange_apart, s);
-	if (!s->ahead)
-		put_done(s);
-}
-
-void
-batch_end_io(struct batches *s)
-{
-	s->computing = false;
-	if (!s->ahead)
-		return;
-	sem_wait(&s->read);
-	if (!s->failing)
-		pthread_join(s->io, NULL);
-}
-
-struct batch *
-batch_read(struct batches *s)
-{
-	do {
-		if (!s->ahead) {
-			batch_begin_io(s);
-			batch_end_io(s);
-		}
-		if (!s->ahead)
-			exchange(s);
-		s->ahead = false;
-	} while (!s->next->n && !s->ended);
-	s->owed = s->next->n > 0;
-	return s->owed ? s->next : NULL;
-}
-
-void
-batch_write(struct batches *s, struct batch *b)
-{
-	s->done = b;
-	s->owed = false;
-	if (!s->threaded)
-		put_done(s);
+	return s->threaded;
 }
 
 void
@@ -322,13 +249,6 @@ batch_close(struct batches *s)
 {
 	const enum radon_mode mode = s->o->radon.mode;
 
-	put_done(s);
-	if (s->failing) {
-		sem_post(&s->written);
-		pthread_join(s->io, NULL); /* it ends the process */
-	}
-	die_after(NULL);
-	stats_skip(); /* all stages have charged their seconds */
 	stats_add(s->st, "gathers", "%zu", s->gathers);
 	stats_add(s->st, "traces", "%zu", s->traces);
 	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
@@ -346,8 +266,6 @@ batch_close(struct batches *s)
 		weir_free(s->batch[i].g);
 	}
 	gather_free(&s->pending);
-	sem_destroy(&s->read);
-	sem_destroy(&s->written);
 	weir_free(s);
 }
 
@@ -480,15 +398,13 @@ choose_noise(struct runner *r, struct gather *g)
 void
 runner_plan(struct runner *r, struct batch *b)
 {
-	const double start = clock_now();
-
 	if (r->o->auto_nu && !r->o->radon.find_nu)
 		choose_noise(r, &b->g[0]);
 	for (size_t i = 0; i < b->n && !warn_far(r, &b->g[0]); i++)
 		warn_alias(r, &b->g[i]);
 	if (!r->plan || !gather_like(&r->like, &b->g[0]))
 		new_plan(r, &b->g[0]);
-	r->st->seconds[STATS_PLAN] += clock_now() - start;
+	stats_charge(r->st, STATS_PLAN);
 }
 
 static struct radon_work *
@@ -572,8 +488,6 @@ run_whole(struct runner *r, struct batch *b)
 void
 runner_run(struct runner *r, struct batch *b)
 {
-	const double start = clock_now();
-
 	if (r->o->gpu)
 		run_on_gpu(r, b);
 	else if (r->threads > 1 && b->n >= (size_t)r->threads &&
@@ -585,7 +499,7 @@ runner_run(struct runner *r, struct batch *b)
 		if (isnan(b->g[i].report.nu))
 			die("item %zu: gather %zu: no memory to find NU", b->g[i].item,
 			    b->g[i].plane + 1);
-	r->st->seconds[STATS_COMPUTE] += clock_now() - start;
+	stats_charge(r->st, STATS_COMPUTE);
 }
 
 void

@@ -1,18 +1,9 @@
 /*
- * Reads and writes gathers in batches. The gathers of one batch share a plan. While a batch runs, one more thread writes the
- * results of the previous batch and reads the next. Two batches are in memory. Each has up to 2 gathers a thread, or up
- * to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. The first batch is at most half as long, so that
- * computing begins early. With one thread on the CPU, and when lsq
- * has a NU for each gather, a batch is one gather. When the writer of a pipe pauses, a batch ends, and results are written.
- * Bad input ends the process when the results before it are written.
- *
- *	while ((b = batch_read(s))) {
- *		...plan...
- *		batch_begin_io(s);
- *		...run...
- *		batch_end_io(s);
- *		batch_write(s, b);
- *	}
+ * Reads and writes gathers in batches: see common/stream/pipeline.h. The gathers of one batch share a plan. Two batches are in
+ * memory. Each has up to 2 gathers a thread, or up to BATCH_GPU gathers for the GPU. Large gathers make smaller batches. The first
+ * batch is at most half as long, so that computing begins early. With one thread on the CPU, and when lsq has a NU for each gather,
+ * a batch is one gather. When the writer of a pipe pauses, a batch ends, and results are written. Bad input ends the process when
+ * the results before it are written.
  */
 #ifndef WEIR_RADON_STREAM_BATCH_H
 #define WEIR_RADON_STREAM_BATCH_H
@@ -32,20 +23,18 @@ struct batches;
 struct batches *batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *out,
 			   struct stats *st);
 
-/* The next batch, valid until batch_write(); NULL at the end of the stream. */
-struct batch *batch_read(struct batches *s);
+/* Whether batches are read and written on threads of their own: not with one thread on the CPU. */
+bool batch_threads(const struct batches *s);
 
-/*
- * Start and end the thread that writes the results of the previous batch and reads the next batch. With one thread on the
- * CPU they do nothing.
- */
-void batch_begin_io(struct batches *s);
-void batch_end_io(struct batches *s);
+/* The three stages: reads the next batch, returns the next one to be computed, writes the next one. false: there are no more. */
+bool batch_read(struct batches *s);
+struct batch *batch_next(struct batches *s);
+void batch_write(struct batches *s);
 
-/* Hands over the results of b. This call writes them, or the next batch_begin_io(), batch_read() or batch_close() does. */
-void batch_write(struct batches *s, struct batch *b);
+/* Where the next gather of a batch is bad: whether there are gathers before it, which are a batch then. */
+bool batch_rescue(const struct batches *s);
 
-/* Writes what is left, adds the counts to the stats and frees s. */
+/* Adds the counts to the stats and frees s. */
 void batch_close(struct batches *s);
 
 /*

@@ -113,7 +113,7 @@ item_invert(struct job *j, struct img *x)
 	item_judge(j, err, &bad);
 	progress_end(&who.bar);
 	stats_charge(&j->st, STATS_COMPUTE);
-	relay_pass(RELAY_WRITE);
+	pipeline_pass(PIPELINE_WRITE);
 	if (got.residual > j->a.rtol)
 		warn("residual %.3g after %d iterations", got.residual, got.iterations);
 	if (j->a.pixel)

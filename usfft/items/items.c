@@ -349,7 +349,7 @@ tell_gpu(const struct job *j, const void *host, size_t bytes)
 void
 item_compute(const struct job *j)
 {
-	relay_pass(RELAY_COMPUTE);
+	pipeline_pass(PIPELINE_COMPUTE);
 	item_judge(j, gpu_enter(j->gpu), NULL);
 }
 
@@ -523,7 +523,7 @@ item_modes(const struct usfft_options *o)
 static void
 item_results(const struct job *j, const void *results)
 {
-	relay_pass(RELAY_WRITE);
+	pipeline_pass(PIPELINE_WRITE);
 	item_judge(j, j->gpu ? gpu_settle(j->gpu, results, 1) : 0, NULL);
 }
 
@@ -694,7 +694,7 @@ item_points_to_points(struct job *j, struct img *x)
 			  : usfft_type3(&o, from, q.v.c, to, j->sign, z, &bad),
 		   &bad);
 	stats_charge(&j->st, STATS_COMPUTE);
-	relay_pass(RELAY_WRITE);
+	pipeline_pass(PIPELINE_WRITE);
 	item_write_values(j, x, z, to->m, o.single);
 	values_free(&q.v);
 	weir_free(z);

@@ -1,9 +1,6 @@
-/*
- * Reading, computing and writing at the same time: one thread reads samples of later steps, the caller computes, and another
- * thread writes results. The threads start with the first item that is large enough for them, and serve all later items.
- */
-#ifndef WEIR_WCONV_OVERLAP_IO_H
-#define WEIR_WCONV_OVERLAP_IO_H
+/* An item in steps: samples of later steps are read and results are written while one is computed, where an item is large enough. */
+#ifndef WEIR_WCONV_FLOW_H
+#define WEIR_WCONV_FLOW_H
 
 #include "common/base/progress.h"
 #include "common/base/stats.h"
@@ -39,7 +36,7 @@ struct wconv_flow {
 
 struct wconv_io;
 
-/* in, out and st are borrowed until wconv_io_end. st gets the seconds of computing, and those it waited to read and to write. */
+/* in, out and st are borrowed until wconv_io_end(). */
 struct wconv_io *wconv_io_start(struct raw_in *in, struct raw_out *out, struct stats *st);
 
 /*
