@@ -14,6 +14,7 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/stream/foreign.h"
+#include "common/stream/nodata.h"
 #include "dptrace/args.h"
 
 /* ---- samples ---- */
@@ -190,15 +191,20 @@ take_mask(unsigned char *mask, const struct img *given, const struct img_picture
 	}
 }
 
-/* Leaves out pixels of x that have no data: a sample of theirs is NaN, or equal to nodata. Says whether there are any. */
+/* Leaves out pixels of x that have no data: a sample of theirs is missing. Says whether there are any. */
 static bool
-mask_nodata(unsigned char *mask, const struct img *x, const struct img_picture *p, double nodata)
+mask_nodata(unsigned char *mask, const struct img *x, const struct img_picture *p,
+	    const struct nodata *nodata)
 {
+	const size_t n = p->w * p->h * p->c, size = img_type_size(x->type);
+	uint8_t is[BLOCK];
 	bool any = false;
 
-	for (size_t i = 0; i < p->w * p->h * p->c; i++) {
-		const double v = sample_of(x, i);
-		if (isnan(v) || v == nodata) {
+	for (size_t i = 0; i < n; i++) {
+		if (i % BLOCK == 0)
+			nodata_mark(nodata, is, (const char *)x->data + i * size,
+				    n - i < BLOCK ? n - i : BLOCK);
+		if (is[i % BLOCK]) {
 			mask[i / p->c] = 0;
 			any = true;
 		}
@@ -364,9 +370,9 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 	const struct img_picture *p)
 {
 	const char *word = img_key(x, "nodata");
-	double nodata = NAN;
+	const struct nodata nodata = nodata_of(x, false);
 
-	if (word && !opt_number(word, &nodata))
+	if (word && !nodata.named)
 		raw_die(in, "nodata: '%s' is not a number", word);
 	if (!a->mask && !word)
 		return NULL;
@@ -374,7 +380,7 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 	memset(mask, 1, p->w * p->h);
 	if (a->mask)
 		take_mask(mask, given, p, a->mask);
-	if (word && !mask_nodata(mask, x, p, nodata) && !a->mask) {
+	if (word && !mask_nodata(mask, x, p, &nodata) && !a->mask) {
 		weir_free(mask);
 		return NULL;
 	}

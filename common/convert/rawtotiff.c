@@ -434,8 +434,7 @@ struct writer {
 	struct raw_in *in;
 	const struct img *x;
 	struct tiffput_pages p;
-	bool has_nodata;
-	double nodata;
+	struct nodata nodata;
 	uint64_t missing, equal; /* samples that are NaN; that are numbers and equal nodata */
 	size_t row, stride;	 /* bytes of a row: of the item; of the file */
 	unsigned char *rows, *unit;
@@ -455,23 +454,23 @@ pack_bits(const struct writer *w, size_t n)
 }
 
 /* Writes the value of missing samples for NaN. */
-#define DEFINE_FILL(NAME, TYPE)                                   \
-	static void NAME(struct writer *w, TYPE *v, size_t count) \
-	{                                                         \
-		const TYPE nodata = (TYPE)w->nodata;              \
-		uint64_t missing = 0, equal = 0;                  \
-                                                                  \
-		for (size_t i = 0; i < count; i++) {              \
-			equal += v[i] == nodata;                  \
-			missing += v[i] != v[i];                  \
-			v[i] = isnan(v[i]) ? nodata : v[i];       \
-		}                                                 \
-		w->equal += equal;                                \
-		w->missing += missing;                            \
+static void
+fill_nan(struct writer *w, size_t count)
+{
+	enum { CHUNK = 2048 };
+	const size_t size = img_type_size(w->x->type);
+	uint8_t is[CHUNK];
+
+	for (size_t i = 0; i < count; i += CHUNK) {
+		const size_t n = count - i < CHUNK ? count - i : CHUNK;
+		unsigned char *v = w->rows + i * size;
+
+		nodata_mark(&w->nodata, is, v, n);
+		for (size_t k = 0; k < n; k++)
+			w->equal += is[k] == NODATA_VALUE;
+		w->missing += nodata_put(v, is, NODATA_NAN, w->nodata.sample, size, n);
 	}
-DEFINE_FILL(fill_floats, float)
-DEFINE_FILL(fill_doubles, double)
-#undef DEFINE_FILL
+}
 
 static void
 read_rows(struct writer *w, size_t n)
@@ -479,12 +478,8 @@ read_rows(struct writer *w, size_t n)
 	const size_t count = n * w->p.w * w->p.planes;
 
 	raw_read(w->in, w->rows, count);
-	if (!w->has_nodata)
-		return;
-	if (w->x->type == IMG_F32)
-		fill_floats(w, (float *)(void *)w->rows, count);
-	else
-		fill_doubles(w, (double *)(void *)w->rows, count);
+	if (w->nodata.named && img_is_float(w->x->type))
+		fill_nan(w, count);
 }
 
 static void
@@ -578,14 +573,13 @@ put_run(const struct args *args, struct writer *w, struct progress *bar, struct 
 static void
 put_pages(const struct args *args, struct raw_in *in, const struct img *x, struct stats *st)
 {
-	const char *nodata = img_key(x, "nodata");
-	struct writer w = {.t = args->t, .in = in, .x = x, .p = shape_of(in, x)};
+	struct writer w = {
+	    .t = args->t, .in = in, .x = x, .p = shape_of(in, x), .nodata = nodata_of(x, false)};
 	struct progress bar;
 
 	door_warn_space(in, x, "TIFF");
 	if (args->how.tile && w.p.bits == 1)
 		w.p.bits = 8;
-	w.has_nodata = nodata && img_is_float(x->type) && opt_number(nodata, &w.nodata);
 	progress_start(&bar, args->common.quiet);
 	if (w.p.n > 1 && args->how.compress == TIFFPUT_PLAIN && !args->how.tile) {
 		put_run(args, &w, &bar, st);
@@ -602,7 +596,7 @@ put_pages(const struct args *args, struct raw_in *in, const struct img *x, struc
 	if (w.equal && w.missing)
 		warn(
 		    "%s: item %zu: %ju samples are %s, which is written for NaN, too; see --nodata",
-		    raw_name(in), raw_item(in), (uintmax_t)w.equal, nodata);
+		    raw_name(in), raw_item(in), (uintmax_t)w.equal, img_key(x, "nodata"));
 }
 
 /* --- keys ------------------------------------------------------------------------------------------------------------ */
@@ -611,12 +605,14 @@ put_pages(const struct args *args, struct raw_in *in, const struct img *x, struc
 static void
 settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
 {
+	_Alignas(double) char sample[8];
 	char where[RAW_WHERE];
+	double v;
 
 	if (args->nodata)
 		img_change_key(x, "nodata", "%s", args->nodata);
 	const char *text = img_key(x, "nodata");
-	if (!text || nodata_fits(text, x->type))
+	if (!text || !opt_number(text, &v) || nodata_store(sample, x->type, text))
 		return;
 	if (args->nodata)
 		raw_die(in, "--nodata: no %s is %s", img_type_name(x->type), text);

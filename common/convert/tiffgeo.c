@@ -1,9 +1,7 @@
 /* link: -ltiff */
 /* Converts GeoTIFF's tags to keys, and back. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
@@ -221,131 +219,78 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 
 enum { CHUNK = 512 };
 
-struct nodata
-nodata_of(struct img *x, bool nan, bool masked)
+struct missing
+missing_of(struct img *x, bool nan, bool masked)
 {
-	const char *const word = img_key(x, "nodata");
-	struct nodata d = {.given = x->type, .type = x->type, .planes = 1};
+	struct missing d = {.key = nodata_of(x, false), .type = x->type, .planes = 1};
 
-	d.any = word && opt_number(word, &d.value) && !isnan(d.value);
-	if ((d.any || masked) && nan && !img_is_float(x->type))
+	if ((d.key.named || masked) && nan && !img_is_float(x->type))
 		d.type = img_type_size(x->type) < 4 ? IMG_F32 : IMG_F64;
 	x->type = d.type;
-	if (masked && !word)
+	if (masked && !img_key(x, "nodata"))
 		img_set_key(x, "nodata", "nan");
 	if (img_row_axis(x))
 		d.planes = x->axis[0].n;
 	return d;
 }
 
+/* Makes floats or doubles of n integers, at most CHUNK. */
 static void
-mark_floats(float *v, size_t n, float value)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] == value ? NAN : v[i];
-}
-
-static void
-mark_doubles(double *v, size_t n, double value)
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = v[i] == value ? NAN : v[i];
-}
-
-static uint64_t
-count_equal(const char *v, enum img_type type, size_t n, double value)
+widen(const struct missing *d, char *to, const char *from, size_t n)
 {
 	double some[CHUNK];
-	uint64_t count = 0;
 
-	for (size_t i = 0; i < n; i += CHUNK) {
-		const size_t m = n - i < CHUNK ? n - i : CHUNK;
-		sample_load(some, v + i * img_type_size(type), type, m);
-		for (size_t j = 0; j < m; j++)
-			count += some[j] == value;
-	}
-	return count;
+	sample_load(some, from, d->key.type, n);
+	sample_store(to, some, d->type, n);
 }
 
-/* Makes doubles, or floats, of integers. */
-static void *
-mark_integers(struct nodata *d, const char *v, size_t n)
-{
-	const size_t size = img_type_size(d->type);
-	double some[CHUNK];
-
-	if (n * size > d->room) {
-		weir_free(d->made);
-		d->made = weir_xalloc(n, size);
-		d->room = n * size;
-	}
-	for (size_t i = 0; i < n; i += CHUNK) {
-		const size_t m = n - i < CHUNK ? n - i : CHUNK;
-		sample_load(some, v + i * img_type_size(d->given), d->given, m);
-		if (d->any)
-			mark_doubles(some, m, d->value);
-		sample_store(d->made + i * size, some, d->type, m);
-	}
-	return d->made;
-}
-
+/* Makes NaN, of the type of d, of the n samples at v that is[] or the mask says are missing. The first one is sample `at` of the rows. */
 static void
-mark_masked(struct nodata *d, void *samples, size_t n)
+put_nan(struct missing *d, char *v, uint8_t *is, size_t at, size_t n)
 {
-	float *f = samples;
-	double *g = samples;
+	_Alignas(double) char nan[8];
 
-	for (size_t i = 0; i < n; i++)
-		if (d->mask[d->at + i / d->planes])
-			continue;
-		else if (d->type == IMG_F32)
-			f[i] = NAN;
-		else
-			g[i] = NAN;
-	d->at += n / d->planes;
+	for (size_t i = 0; d->mask && i < n; i++)
+		if (!d->mask[d->at + (at + i) / d->planes])
+			is[i] = NODATA_VALUE;
+	nodata_store(nan, d->type, "nan");
+	nodata_put(v, is, NODATA_VALUE, nan, img_type_size(d->type), n);
 }
 
 const void *
-nodata_mark(struct nodata *d, void *rows, size_t n)
+missing_mark(struct missing *d, void *rows, size_t n)
 {
-	void *v = rows;
+	const size_t from = img_type_size(d->key.type), to = img_type_size(d->type);
+	const bool converts = d->key.type != d->type;
+	uint8_t is[CHUNK];
+	char *v = rows;
 
-	if (d->given != d->type)
-		v = mark_integers(d, rows, n);
-	else if (d->any && d->given == IMG_F32)
-		mark_floats(rows, n, (float)d->value);
-	else if (d->any && d->given == IMG_F64)
-		mark_doubles(rows, n, d->value);
-	else if (d->any)
-		d->kept += count_equal(rows, d->given, n, d->value);
-	if (d->mask)
-		mark_masked(d, v, n);
+	if (!d->key.named && !d->mask && !converts)
+		return rows;
+	if (converts) {
+		if (n > d->room)
+			d->made = weir_xgrow(d->made, &d->room, n, to);
+		v = d->made;
+	}
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t some = n - i < CHUNK ? n - i : CHUNK;
+		const char *given = (const char *)rows + i * from;
+
+		nodata_mark(&d->key, is, given, some);
+		if (converts)
+			widen(d, v + i * to, given, some);
+		if (img_is_float(d->type))
+			put_nan(d, v + i * to, is, i, some);
+		for (size_t k = 0; k < some; k++)
+			d->kept += !img_is_float(d->type) && is[k];
+	}
+	d->at += n / d->planes;
 	return v;
 }
 
 void
-nodata_free(struct nodata *d)
+missing_free(struct missing *d)
 {
 	weir_free(d->made);
 	d->made = NULL;
-}
-
-bool
-nodata_fits(const char *text, enum img_type type)
-{
-	_Alignas(double) char sample[8];
-	char *end;
-	double v;
-
-	if (!opt_number(text, &v) || sample_store(sample, &v, type, 1) == 1)
-		return true;
-	/* Integers of 64 bits that no double holds. */
-	errno = 0;
-	if (type == IMG_I64)
-		strtoll(text, &end, 10);
-	else if (type == IMG_U64 && *text != '-')
-		strtoull(text, &end, 10);
-	else
-		return false;
-	return !errno && !*end;
 }

@@ -247,7 +247,7 @@ fill_unit(const struct reader *r)
 	if (!TIFFGetField(r->t, TIFF_NODATA, &word) || !word || !opt_number(word, &v) || v == 0)
 		return 0;
 	if (r->p->way != TIFF_PLAIN || r->p->bits != 8 * size ||
-	    sample_store(r->unit, &v, r->p->type, 1) != 1)
+	    !nodata_store(r->unit, r->p->type, word))
 		return -1;
 	for (size_t i = size; i + size <= r->unit_bytes; i += size)
 		memcpy(r->unit + i, r->unit, size);
@@ -611,7 +611,7 @@ struct target {
 	struct raw_out *out;
 	struct stats *st;
 	size_t row; /* samples of a row */
-	struct nodata *missing;
+	struct missing *missing;
 	struct progress bar;
 	size_t done, all; /* rows */
 };
@@ -624,7 +624,7 @@ put_rows(void *to, const void *rows, size_t n)
 
 	stats_charge(o->st, STATS_READ);
 	/* The band is the reader's buffer. put() may change it. */
-	raw_write(o->out, nodata_mark(o->missing, (void *)(uintptr_t)rows, count), count);
+	raw_write(o->out, missing_mark(o->missing, (void *)(uintptr_t)rows, count), count);
 	stats_charge(o->st, STATS_WRITE);
 	o->done += n;
 	progress_step(&o->bar, (double)o->done / (double)o->all);
@@ -684,15 +684,15 @@ go_to(const struct source *s, const struct tiffpages_page *p)
 static void
 keep_rows(void *to, const void *rows, size_t n)
 {
-	struct nodata *d = to;
+	struct missing *d = to;
 
 	memcpy(d->mask + d->at, rows, n * d->w);
 	d->at += n * d->w;
 }
 
-/* Loads the mask of the page for nodata_mark(). */
+/* Loads the mask of the page for missing_mark(). */
 static void
-load_mask(const struct source *s, const struct tiffpages_page *p, struct nodata *d)
+load_mask(const struct source *s, const struct tiffpages_page *p, struct missing *d)
 {
 	if (!p->mask)
 		return;
@@ -767,7 +767,8 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 		tiffpage_describe(s->t, &p->layout, n, &x, &m);
 	}
 	settle_keys(s, p, &x);
-	struct nodata missing = nodata_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n, 0));
+	struct missing missing =
+	    missing_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n, 0));
 	door_limit(s->door->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
@@ -790,7 +791,7 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 		warn(
 		    "%s: %ju samples have the value %s of missing ones and stay numbers; see --nan",
 		    s->door->name, (uintmax_t)missing.kept, img_key(&x, "nodata"));
-	nodata_free(&missing);
+	missing_free(&missing);
 	img_free(&x);
 	st->items++;
 }

@@ -16,66 +16,6 @@
 #include "common/stream/axes.h"
 #include "common/stream/share.h"
 
-/* ---- missing samples ---- */
-
-static struct gap
-gap_of(const struct img *x)
-{
-	const char *word = img_key(x, "nodata");
-	struct gap g = {.type = x->type};
-	double value = NAN;
-
-	if (word && !img_is_float(x->type) && !opt_number(word, &value))
-		return g;
-	g.any = sample_store(g.sample, &value, x->type, 1) == 1;
-	return g;
-}
-
-/* Whether both say the same. */
-static bool
-gap_same(const struct gap *a, const struct gap *b)
-{
-	return a->type == b->type && a->any == b->any &&
-	       (!a->any || !memcmp(a->sample, b->sample, img_type_size(a->type)));
-}
-
-#define DEFINE_MARK(NAME, TYPE)                                                                \
-	static void NAME(const char *sample, uint8_t *restrict is, const void *from, size_t n) \
-	{                                                                                      \
-		const TYPE *v = from;                                                          \
-		TYPE gap;                                                                      \
-                                                                                               \
-		memcpy(&gap, sample, sizeof gap);                                              \
-		for (size_t i = 0; i < n; i++)                                                 \
-			is[i] = v[i] == gap || v[i] != v[i];                                   \
-	}
-DEFINE_MARK(mark_1, uint8_t)
-DEFINE_MARK(mark_2, uint16_t)
-DEFINE_MARK(mark_4, uint32_t)
-DEFINE_MARK(mark_8, uint64_t)
-DEFINE_MARK(mark_f32, float)
-DEFINE_MARK(mark_f64, double)
-#undef DEFINE_MARK
-
-/* is[i] becomes 1 where sample i of v is missing, else 0. */
-static void
-gap_mark(const struct gap *g, uint8_t *restrict is, const void *restrict v, size_t n)
-{
-	const size_t size = img_type_size(g->type);
-
-	if (!g->any)
-		memset(is, 0, n);
-	else if (g->type == IMG_F32)
-		mark_f32(g->sample, is, v, n);
-	else if (g->type == IMG_F64)
-		mark_f64(g->sample, is, v, n);
-	else
-		(size == 1   ? mark_1
-		 : size == 2 ? mark_2
-		 : size == 4 ? mark_4
-			     : mark_8)(g->sample, is, v, n);
-}
-
 /* ---- maps ---- */
 
 struct map_cut
@@ -437,14 +377,14 @@ overlap_lay(enum overlap how, void *restrict y, const void *restrict x, enum img
 
 /* Does overlap_lay_gaps() for up to BLOCK samples. */
 static size_t
-lay_block(enum overlap how, const struct gap *g, char *restrict y, const char *restrict x,
+lay_block(enum overlap how, const struct nodata *g, char *restrict y, const char *restrict x,
 	  unsigned most, size_t n)
 {
 	const size_t size = img_type_size(g->type);
 	uint8_t below[BLOCK], above[BLOCK];
 
-	gap_mark(g, below, y, n);
-	gap_mark(g, above, x, n);
+	nodata_mark(g, below, y, n);
+	nodata_mark(g, above, x, n);
 	for (size_t i = 0, to; i < n; i = to) {
 		for (to = i + 1; to < n && below[to] == below[i] && above[to] == above[i]; to++)
 			;
@@ -464,7 +404,7 @@ lay_block(enum overlap how, const struct gap *g, char *restrict y, const char *r
 
 /* Does the same for samples that are there in both. Where one of the two is missing, y becomes the other one. */
 static size_t
-overlap_lay_gaps(enum overlap how, const struct gap *g, void *restrict y, const void *restrict x,
+overlap_lay_gaps(enum overlap how, const struct nodata *g, void *restrict y, const void *restrict x,
 		 unsigned most, size_t n)
 {
 	const size_t size = img_type_size(g->type);
@@ -546,7 +486,7 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	to->p = (struct img_picture){p->c, t->W, t->H, p->n};
 	to->missing = t->W * t->H;
 	to->map = how->map;
-	to->gap = gap_of(x);
+	to->gap = nodata_of(x, true);
 	if (x->type == IMG_U8 || x->type == IMG_U16)
 		to->most = img_maxval(x);
 	make_room(to, in, bytes, how);
@@ -686,9 +626,9 @@ static void
 check_gap(const struct mosaic *w, const struct raw_in *in, const struct img *x)
 {
 	const char *mine = img_key(&w->y, "nodata"), *theirs = img_key(x, "nodata");
-	const struct gap gap = gap_of(x);
+	const struct nodata gap = nodata_of(x, true);
 
-	if (!gap_same(&w->gap, &gap))
+	if (!nodata_same(&w->gap, &gap))
 		raw_die(in,
 			"its value of missing samples is %s, but that of the parts before is %s; "
 			"see tifftoraw --nan",

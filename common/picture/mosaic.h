@@ -8,17 +8,9 @@
 
 #include "common/base/opt.h"
 #include "common/stream/img.h"
+#include "common/stream/nodata.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
-
-/* Missing samples of a map: NaN among floats; among integers, the value that the key nodata:= names. Pure. */
-
-struct gap {
-	enum img_type type;
-	bool any; /* a sample can be missing: of floats always */
-	/* What a missing sample is, in this machine's byte order. */
-	_Alignas(double) char sample[8];
-};
 
 /*
  * The place of a picture on a map: the key geotransform:= with the positions of the axes, which count pixels of the page that
@@ -99,7 +91,7 @@ struct mosaic {
 	bool in_file;	    /* y.data and have are mapped from temporary files */
 	bool keyless;	    /* an item without tile:= was the whole */
 	bool map;	    /* samples may be missing: these take no part where parts overlap */
-	struct gap gap;	    /* what a missing sample is */
+	struct nodata gap;  /* what a missing sample is: of floats NaN alone */
 	bool written;	    /* parts may still follow, which add nothing */
 	size_t touched;	    /* bytes of y.data and have that may be in memory */
 	size_t missing;	    /* pixels */

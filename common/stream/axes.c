@@ -8,6 +8,7 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/stream/axes.h"
+#include "common/stream/nodata.h"
 
 /* ---- what GDAL says of planes ---- */
 
@@ -183,12 +184,7 @@ void
 bands_renew(struct img *x)
 {
 	edit_key(x, (struct edit){.stays = is_no_scale});
-	if (!img_key(x, "nodata"))
-		return;
-	if (img_is_float(x->type))
-		img_change_key(x, "nodata", "nan");
-	else
-		img_drop_key(x, "nodata");
+	nodata_renew(x);
 }
 
 /* ---- AXIS:INDEX ---- */

@@ -17,6 +17,7 @@
 #include "common/picture/combine.h"
 #include "common/stream/axes.h"
 #include "common/stream/img.h"
+#include "common/stream/nodata.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
 
@@ -249,15 +250,15 @@ planes_describe_one(const struct img *x, size_t k, struct img *y)
 static void
 compare_maps(const struct raw_in *in, const struct img *first, const struct img *x)
 {
-	const char *nodata = img_key(x, "nodata"), *other = img_key(first, "nodata");
+	const struct nodata mine = nodata_of(x, true), other = nodata_of(first, true);
 
 	if (!axiskeys_same_place(x, first))
 		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
 		     raw_item(in));
-	if (nodata && other && strcmp(nodata, other) && !img_is_float(x->type))
+	if (mine.named && other.named && !nodata_same(&mine, &other))
 		warn("%s: item %zu: its missing samples are %s, and those of the first item %s; "
 		     "see tifftoraw --nan",
-		     raw_name(in), raw_item(in), nodata, other);
+		     raw_name(in), raw_item(in), img_key(x, "nodata"), img_key(first, "nodata"));
 }
 
 static void

@@ -1,12 +1,11 @@
 /* Items to vertices. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/sample.h"
+#include "common/stream/nodata.h"
 #include "emst/items.h"
 
 void
@@ -18,49 +17,34 @@ insist(const struct raw_in *in, int err)
 
 /* --- pixels without data ------------------------------------------------------------------------------------------- */
 
+/* Whether a pixel has no data, by what nodata_mark() says of its samples: NaN in a plane, or the value in all planes. */
 static bool
-has_nan(const struct img *x, size_t count)
-{
-	const float *f = x->data;
-	const double *g = x->data;
-	bool any = false;
-
-	if (x->type == IMG_F32)
-		for (size_t i = 0; i < count; i++)
-			any |= isnan(f[i]);
-	else if (x->type == IMG_F64)
-		for (size_t i = 0; i < count; i++)
-			any |= isnan(g[i]);
-	return any;
-}
-
-static bool
-is_missing(const double *v, size_t planes, double nodata)
+is_missing(const uint8_t *is, size_t planes)
 {
 	bool nan = false, equal = true;
 
 	for (size_t a = 0; a < planes; a++) {
-		nan |= isnan(v[a]);
-		equal &= v[a] == nodata;
+		nan |= is[a] == NODATA_NAN;
+		equal &= is[a] == NODATA_VALUE;
 	}
 	return nan || equal;
 }
 
-/* Fills is[]. Returns how many are missing. nodata: NaN when there is no such value. */
+/* Fills is[]. Returns how many are missing. */
 static size_t
-mark(uint8_t *is, const struct img *x, size_t planes, size_t inputs, double nodata)
+mark(uint8_t *is, const struct img *x, size_t planes, size_t inputs, const struct nodata *nodata)
 {
 	const size_t size = planes * img_type_size(x->type), most = 4096 / planes + 1;
-	double *v = weir_xalloc(most * planes, sizeof *v);
+	uint8_t *sample = weir_xalloc(most, planes);
 	size_t found = 0;
 
 	for (size_t from = 0, n; from < inputs; from += n) {
 		n = inputs - from < most ? inputs - from : most;
-		sample_load(v, (const char *)x->data + from * size, x->type, n * planes);
+		nodata_mark(nodata, sample, (const char *)x->data + from * size, n * planes);
 		for (size_t i = 0; i < n; i++)
-			found += is[from + i] = is_missing(v + i * planes, planes, nodata);
+			found += is[from + i] = is_missing(sample + i * planes, planes);
 	}
-	weir_free(v);
+	weir_free(sample);
 	return found;
 }
 
@@ -73,7 +57,7 @@ missing_free(struct missing *m)
 }
 
 /*
- * Finds the pixels of x that are NaN in a plane, or equal to the key nodata:= in all planes. *inputs: the pixels of x, each of
+ * Finds the pixels of x without data. *inputs: the pixels of x, each of
  * `planes` samples. The samples of the pixels with data move to the front of x->data, and *inputs becomes their number.
  */
 static void
@@ -81,16 +65,13 @@ missing_find(struct missing *m, const struct raw_in *in, struct img *x, size_t p
 	     size_t *inputs)
 {
 	const size_t size = planes * img_type_size(x->type);
-	const char *word = img_key(x, "nodata");
-	double nodata = NAN;
+	const struct nodata nodata = nodata_of(x, false);
 	char *data = x->data;
 
-	if (word)
-		opt_number(word, &nodata);
-	if (isnan(nodata) && !has_nan(x, *inputs * planes))
+	if (!nodata.any)
 		return;
 	m->is = weir_xalloc_large(*inputs, 1);
-	m->n = mark(m->is, x, planes, *inputs, nodata);
+	m->n = mark(m->is, x, planes, *inputs, &nodata);
 	if (m->n == *inputs)
 		raw_die(in, "no pixel has data");
 	if (!m->n) {

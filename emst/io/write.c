@@ -8,6 +8,7 @@
 #include "common/base/par.h"
 #include "common/base/sample.h"
 #include "common/stream/axes.h"
+#include "common/stream/nodata.h"
 #include "common/stream/pipeline.h"
 #include "emst/items.h"
 
@@ -264,31 +265,19 @@ put_sample(char *to, enum img_type type, double x)
 		memcpy(to, &(uint64_t){type == IMG_I64 ? INT64_MAX : UINT64_MAX}, sizeof(uint64_t));
 }
 
-/* Stores what stands for no data: NaN, or the value that the picture has for it. */
-static void
-put_missing(char *to, const struct result *r)
-{
-	const char *word = img_key(&r->item->x, "nodata");
-	double value = NAN;
-
-	if (word && !img_is_float(r->item->v.type))
-		opt_number(word, &value);
-	if (!sample_store(to, &value, r->item->v.type, 1))
-		memset(to, 0, img_type_size(r->item->v.type));
-}
-
 /* Writes every sample as the mean of its class. Counts are left out. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->item->v.planes, size = img_type_size(r->item->v.type), n = r->classes->n + 1;
+	const struct nodata nodata = nodata_of(&r->item->x, true);
 	char *sample = weir_xalloc((n + 1) * k, size), *none = sample + n * k * size;
 	struct img y;
 
 	for (size_t i = 0; i < n * k; i++)
 		put_sample(sample + i * size, r->item->v.type, r->mean[i]);
 	for (size_t a = 0; a < k; a++)
-		put_missing(none + a * size, r);
+		memcpy(none + a * size, nodata.sample, size);
 	img_copy_head(&y, &r->item->x);
 	y.type = r->item->v.type;
 	if (r->item->v.count)

@@ -1,0 +1,44 @@
+/*
+ * Missing samples of an item: NaN among floats, and samples with the value that the key nodata:= of a map states. Here alone is
+ * that key read, and here alone are samples compared with it: each in its own type, so a float rounds the value. Pure.
+ */
+#ifndef WEIR_STREAM_NODATA_H
+#define WEIR_STREAM_NODATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/stream/img.h"
+
+struct nodata {
+	enum img_type type; /* of the samples */
+	bool named;	    /* the key is there and states a number, which may be NaN */
+	bool any;	    /* a sample can be missing: of floats always */
+	/* What a missing sample is, in this machine's byte order: the value, or NaN of floats without one; valid where any. */
+	_Alignas(double) char sample[8];
+};
+
+/* Reads the key of x. nan_alone: among floats only NaN is missing, and the key says nothing. */
+struct nodata nodata_of(const struct img *x, bool nan_alone);
+
+/* Whether both say the same. */
+bool nodata_same(const struct nodata *a, const struct nodata *b);
+
+/* is[i] becomes what sample i of v is. v has the type of d. */
+enum { NODATA_NOT, NODATA_VALUE, NODATA_NAN };
+void nodata_mark(const struct nodata *d, uint8_t *restrict is, const void *restrict v, size_t n);
+
+/* Sets the samples v[i], of this many bytes, where is[i] is `what`. Returns how many. */
+size_t nodata_put(void *v, const uint8_t *is, int what, const void *sample, size_t size, size_t n);
+
+/*
+ * Stores the number that the text states as a sample of the type, which a float rounds. Returns false where that is not
+ * possible.
+ */
+bool nodata_store(void *sample, enum img_type type, const char *text);
+
+/* The samples of x are others now: the key becomes nan where they are floats, and is dropped elsewhere. */
+void nodata_renew(struct img *x);
+
+#endif
