@@ -63,18 +63,6 @@ halves_stores(void)
 		return false;
 	return (a >> 8 & 0xf) + (a >> 20 & 0xff) == 0x19;
 }
-#else
-static enum cpu_level
-detect(void)
-{
-	return CPU_GENERIC;
-}
-
-static bool
-halves_stores(void)
-{
-	return false;
-}
 #endif
 
 /* Returns the number of the level with this name, or -1. */
@@ -101,8 +89,10 @@ choose_level(void)
 	const char *s = getenv("WEIR_CPU");
 	const int most = s ? find_level(s) : -1;
 
+#if defined(__x86_64__)
 	weir_cpu = detect();
 	weir_halves_stores = halves_stores();
+#endif
 	if (most >= 0 && most < (int)weir_cpu)
 		weir_cpu = (enum cpu_level)most;
 }

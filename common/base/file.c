@@ -236,23 +236,17 @@ file_name(const char *path)
 	return path && strcmp(path, "-") ? path : "(stdin)";
 }
 
-static FILE *
-take_stdin(void)
-{
-	static bool taken;
-
-	if (taken)
-		die_usage("stdin can be read only once");
-	taken = true;
-	return stdin;
-}
-
 FILE *
 file_open(const char *path)
 {
-	FILE *f = path && strcmp(path, "-") ? fopen(path, "rb") : take_stdin();
+	static bool taken; /* stdin */
+	const bool named = path && strcmp(path, "-");
+	FILE *f = named ? fopen(path, "rb") : stdin;
 	struct stat st;
 
+	if (!named && taken)
+		die_usage("stdin can be read only once");
+	taken |= !named;
 	if (!f)
 		die("%s: %s", path, strerror(errno));
 	for (const struct file_out *o = outputs; o; o = o->next)
@@ -451,8 +445,8 @@ flush_unfinished(void)
 			fflush(o->f);
 }
 
-static struct file_out *
-create(const char *path, bool report)
+struct file_out *
+file_create(const char *path, bool report)
 {
 	struct file_out *out = weir_xalloc(1, sizeof *out);
 
@@ -478,18 +472,6 @@ create(const char *path, bool report)
 	signal(SIGXFSZ, SIG_IGN); /* write() then fails with EFBIG instead */
 	fcntl(fileno(out->f), F_SETPIPE_SZ, PIPE);
 	return out;
-}
-
-struct file_out *
-file_create(const char *path)
-{
-	return create(path, false);
-}
-
-struct file_out *
-file_create_report(const char *path)
-{
-	return create(path, true);
 }
 
 FILE *

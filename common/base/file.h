@@ -56,12 +56,9 @@ struct file_out;
 
 /*
  * Opens path for writing. NULL or "-" is stdout. path is borrowed until file_finish(). A regular file or a pipe that is an
- * output already is refused (exit 2).
+ * output already is refused (exit 2). report: the file of --stats, which file_open() then refuses as an input.
  */
-struct file_out *file_create(const char *path);
-
-/* Does the same for the file of --stats. file_open() then refuses this file as an input. */
-struct file_out *file_create_report(const char *path);
+struct file_out *file_create(const char *path, bool report);
 
 /* Return the stream to write to, and the name in messages. */
 FILE *file_stream(const struct file_out *out);

@@ -265,9 +265,8 @@ weir_xalloc_large(size_t n, size_t size)
 	return insist(weir_alloc_large(n, size), n, size);
 }
 
-/* Returns NULL, with p as it was, when there is no memory. */
-static void *
-grow(void *p, size_t *room, size_t need, size_t size)
+void *
+weir_xgrow(void *p, size_t *room, size_t need, size_t size)
 {
 	const size_t most = *room < SIZE_MAX / 2 ? 2 * *room : SIZE_MAX,
 		     more = need > most ? need : most;
@@ -276,17 +275,9 @@ grow(void *p, size_t *room, size_t need, size_t size)
 	if (need <= *room && p)
 		return p;
 	p = weir_mul(more, size, &bytes) ? realloc(p, bytes ? bytes : 1) : NULL;
-	if (p)
-		*room = more;
-	return p;
-}
-
-void *
-weir_xgrow(void *p, size_t *room, size_t need, size_t size)
-{
-	p = grow(p, room, need, size);
 	if (!p)
 		die("no memory");
+	*room = more;
 	return p;
 }
 

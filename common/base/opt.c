@@ -16,9 +16,7 @@
 
 enum { MAXROWS = 80, MAXNAME = 40 };
 
-/* ---- values ---- */
-
-/* The values of options: numbers, sizes, words and lists, each checked and stored. */
+/* ---- values: numbers, sizes, words and lists, each checked and stored ---- */
 
 enum { LIMIT = 32 }; /* bytes of a limit as text */
 
@@ -135,13 +133,6 @@ store_size(const struct opt *o, const char *value, size_t *to)
 		  spelled(o), value, limit(o->lo, lo), limit(o->hi, hi));
 }
 
-static void
-store_real(const struct opt *o, const char *value, double *to)
-{
-	if (!opt_number(value, to) || !isfinite(*to) || !within(o, *to))
-		die_range(o, value, "a number");
-}
-
 static const char *
 american(const char *name, char text[MAXNAME])
 {
@@ -189,13 +180,7 @@ store_list(const char *value, struct opt_list *list, size_t most)
 /* The options of the program, as --help shows them: opt_reals() says by them what an argument is. */
 static const struct opt *known;
 
-void
-know(const struct opt *table)
-{
-	known = table;
-}
-
-void
+static void
 store(const struct opt *o, const char *value, void *args, size_t most)
 {
 	void *to = (char *)args + o->at;
@@ -216,9 +201,11 @@ store(const struct opt *o, const char *value, void *args, size_t most)
 		store_int(o, value, to);
 	else if (o->kind == OPT_SIZE)
 		store_size(o, value, to);
-	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE)
-		store_real(o, value, to);
-	else if (o->kind == OPT_STR)
+	else if (o->kind == OPT_REAL || o->kind == OPT_ABOVE) {
+		double *v = to;
+		if (!opt_number(value, v) || !isfinite(*v) || !within(o, *v))
+			die_range(o, value, "a number");
+	} else if (o->kind == OPT_STR)
 		*(const char **)to = value;
 	else if (o->kind == OPT_WORD)
 		store_word(o, value, to);
@@ -283,31 +270,22 @@ opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
 		  form_of(option, form), n, sep);
 }
 
-/* The order is that of the words of --completion. */
-enum shell { OPT_BASH, OPT_ZSH, OPT_FISH };
+/* ---- --help and --version ---- */
 
-/* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
 enum { HELP_MAX = 512 };
-
-/* ---- --help ---- */
-
-/* Makes texts from the option table: the usage and the version. */
 
 /* Formats an option as the SYNOPSIS shows it, such as "[-k FILE]". Returns the length. */
 static int
 format_synopsis(const struct opt *o, char *text, size_t size)
 {
 	const char *open = o->required ? "" : "[", *close = o->required ? "" : "]";
+	const char *arg = o->arg && !(o->letter && o->absent) ? o->arg : "";
 
-	if (!o->arg)
-		return o->letter ? snprintf(text, size, "%s-%c%s", open, o->letter, close)
-				 : snprintf(text, size, "%s--%s%s", open, o->name, close);
-	if (o->absent)
-		return o->letter
-			   ? snprintf(text, size, "%s-%c%s", open, o->letter, close)
-			   : snprintf(text, size, "%s--%s[=%s]%s", open, o->name, o->arg, close);
-	return o->letter ? snprintf(text, size, "%s-%c %s%s", open, o->letter, o->arg, close)
-			 : snprintf(text, size, "%s--%s=%s%s", open, o->name, o->arg, close);
+	if (o->letter)
+		return snprintf(text, size, "%s-%c%s%s%s", open, o->letter, *arg ? " " : "", arg,
+				close);
+	return snprintf(text, size, "%s--%s%s%s%s%s%s", open, o->name, o->absent ? "[" : "",
+			*arg ? "=" : "", arg, o->absent ? "]" : "", close);
 }
 
 static void
@@ -336,14 +314,7 @@ print_words(const char *text, int indent)
 	putchar('\n');
 }
 
-static enum opt_group
-group_of(const struct opt *o)
-{
-	if (o->group != OPT_BY_ARG)
-		return o->group;
-	return o->arg && !strcmp(o->arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
-}
-
+/* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
 static void
 format_help(const struct opt *o, char text[HELP_MAX])
 {
@@ -384,7 +355,10 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
-		if (group_of(&row[i]) != group)
+		const enum opt_group by_arg =
+		    row[i].arg && !strcmp(row[i].arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
+
+		if (group != (row[i].group == OPT_BY_ARG ? by_arg : row[i].group))
 			continue;
 		if (!any)
 			printf("\n%s:\n", title[group]);
@@ -393,46 +367,27 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	}
 }
 
-static bool
-any_required(const struct opt *row, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (row[i].required)
-			return true;
-	return false;
-}
-
 static void
 print_help(const struct opt_program *p, const struct opt *row, size_t n)
 {
 	int column = printf("usage: %s", weir_prog);
+	bool required = false;
 	char text[128];
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
+		required |= row[i].required;
+	}
 	if (p->operands)
 		put_wrapped(&column, p->operands, (int)strlen(p->operands));
 	printf("\n\n%s\n", p->what);
 	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
 		print_group(row, n, g);
 	printf("\nDefaults stand in parentheses.%s\n",
-	       any_required(row, n) ? " The option with * must be given." : "");
+	       required ? " The option with * must be given." : "");
 }
 
-static void
-print_version(const struct opt_program *p)
-{
-	printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
-	       __VERSION__, cpu_name(weir_cpu),
-	       p->gpu_state ? p->gpu_state() : "none for this program");
-}
-
-/* ---- completions ---- */
-
-/*
- * Makes the completions from the option table: --completion=bash, zsh or fish. Each completes the options, the words of an
- * enumerated option, and the names of files where an argument or an operand is a file.
- */
+/* ---- completions: of the options, the words of an option, and files where an argument or an operand is one ---- */
 
 /* Returns the words of an option, with | between them. NULL: its argument is free. */
 static const char *
@@ -646,16 +601,6 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 	}
 }
 
-/* Prints the completion for a shell. The program's name is the one by which it was called. */
-static void
-put_completion(const struct opt_program *p, const struct opt *row, size_t n, enum shell shell)
-{
-	static void (*const put[])(const struct opt *, size_t, const char *, bool) = {
-	    [OPT_BASH] = put_bash, [OPT_ZSH] = put_zsh, [OPT_FISH] = put_fish};
-
-	put[shell](row, n, program_invocation_short_name, p->operands);
-}
-
 /* ---- the command line ---- */
 
 /* getopt returns LONG for row 0 of the table. It is above every letter. */
@@ -866,6 +811,9 @@ static _Noreturn void
 print_text(const struct opt_program *p, const struct rows *r, const struct opt *o,
 	   const char *value)
 {
+	/* In the order of the words of --completion. The program's name is the one by which it was called. */
+	static void (*const put[])(const struct opt *, size_t, const char *,
+				   bool) = {put_bash, put_zsh, put_fish};
 	int shell = 0;
 
 	if (o->kind == OPT_COMPLETION)
@@ -873,9 +821,11 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	if (o->kind == OPT_HELP)
 		print_help(p, r->v, r->n);
 	else if (o->kind == OPT_VERSION)
-		print_version(p);
+		printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
+		       __VERSION__, cpu_name(weir_cpu),
+		       p->gpu_state ? p->gpu_state() : "none for this program");
 	else
-		put_completion(p, r->v, r->n, (enum shell)shell);
+		put[shell](r->v, r->n, program_invocation_short_name, p->operands);
 	if (fflush(stdout) || ferror(stdout))
 		die("(stdout): %s", strerror(errno));
 	exit(0);
@@ -918,7 +868,7 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 		die("no memory");
 	fputs(weir_prog, history);
 	gather_rows(p, &r);
-	know(p->table);
+	known = p->table;
 	parse_rows(p, &r, argc, argv, args, history);
 	if (ferror(history) | fclose(history) || !text)
 		die("no memory");
@@ -939,5 +889,5 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());
 	warn_quiet(common->quiet);
 	if (common->stats && strcmp(common->stats, "-"))
-		common->report = file_create_report(common->stats);
+		common->report = file_create(common->stats, true);
 }

@@ -26,13 +26,6 @@ LOAD(f32, float)
 LOAD(f64, double)
 #undef LOAD
 
-static void
-load_none(double *restrict out, const void *restrict in, size_t n)
-{
-	(void)in;
-	memset(out, 0, n * sizeof *out);
-}
-
 /* NaN compares false, so it is refused. END is the first double above the range; 2^63 and 2^64 are exact as doubles. */
 #define STORE(NAME, TYPE, LO, END)                                                          \
 	static size_t store_##NAME(void *restrict out, const double *restrict in, size_t n) \
@@ -74,14 +67,6 @@ store_f64(void *restrict out, const double *restrict in, size_t n)
 	return n;
 }
 
-static size_t
-store_none(void *restrict out, const double *restrict in, size_t n)
-{
-	(void)out;
-	(void)in;
-	return n;
-}
-
 /* What is known of each type; words: all that NRRD has for it. */
 static const struct {
 	size_t size;
@@ -90,7 +75,7 @@ static const struct {
 	void (*load)(double *restrict out, const void *restrict in, size_t n);
 	size_t (*store)(void *restrict out, const double *restrict in, size_t n);
 } types[] = {
-    [IMG_NONE] = {0, false, "none", "none", load_none, store_none},
+    [IMG_NONE] = {0, false, "none", "none", NULL, NULL},
     [IMG_I8] = {1, false, "signed char", "signed char|int8|int8_t", load_i8, store_i8},
     [IMG_U8] = {1, false, "uchar", "uchar|unsigned char|uint8|uint8_t", load_u8, store_u8},
     [IMG_I16] = {2, false, "short", "short|short int|signed short|signed short int|int16|int16_t",
@@ -313,23 +298,16 @@ sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_
 	}
 }
 
-WEIR_CLONES(swap16, (uint16_t *restrict v, size_t n), (v, n))
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = __builtin_bswap16(v[i]);
-}
-
-WEIR_CLONES(swap32, (uint32_t *restrict v, size_t n), (v, n))
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = __builtin_bswap32(v[i]);
-}
-
-WEIR_CLONES(swap64, (uint64_t *restrict v, size_t n), (v, n))
-{
-	for (size_t i = 0; i < n; i++)
-		v[i] = __builtin_bswap64(v[i]);
-}
+#define SWAP(BITS)                                                              \
+	WEIR_CLONES(swap##BITS, (uint##BITS##_t *restrict v, size_t n), (v, n)) \
+	{                                                                       \
+		for (size_t i = 0; i < n; i++)                                  \
+			v[i] = __builtin_bswap##BITS(v[i]);                     \
+	}
+SWAP(16)
+SWAP(32)
+SWAP(64)
+#undef SWAP
 
 void
 swap_bytes(void *buf, size_t count, size_t size)
@@ -342,23 +320,18 @@ swap_bytes(void *buf, size_t count, size_t size)
 		swap64(buf, count);
 }
 
-WEIR_CLONES_OF(unsigned, max8, (const uint8_t *v, size_t n), (v, n))
-{
-	uint8_t m = 0;
-
-	for (size_t i = 0; i < n; i++)
-		m = v[i] > m ? v[i] : m;
-	return m;
-}
-
-WEIR_CLONES_OF(unsigned, max16, (const uint16_t *v, size_t n), (v, n))
-{
-	uint16_t m = 0;
-
-	for (size_t i = 0; i < n; i++)
-		m = v[i] > m ? v[i] : m;
-	return m;
-}
+#define MAX(BITS)                                                                        \
+	WEIR_CLONES_OF(unsigned, max##BITS, (const uint##BITS##_t *v, size_t n), (v, n)) \
+	{                                                                                \
+		uint##BITS##_t m = 0;                                                    \
+                                                                                         \
+		for (size_t i = 0; i < n; i++)                                           \
+			m = v[i] > m ? v[i] : m;                                         \
+		return m;                                                                \
+	}
+MAX(8)
+MAX(16)
+#undef MAX
 
 unsigned
 sample_max(const void *buf, size_t count, size_t size)

@@ -1,19 +1,28 @@
 /* Takes words and numbers from a line of text, one by one. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/words.h"
 
+/* Where the blanks at s end. */
+static char *
+skip(const char *s)
+{
+	while (isspace((unsigned char)*s))
+		s++;
+	return (char *)(uintptr_t)s;
+}
+
 bool
 word_size(const char **s, size_t lo, size_t *v)
 {
 	char *end;
 
-	while (isspace((unsigned char)**s))
-		++*s;
+	*s = skip(*s);
 	if (!isdigit((unsigned char)**s))
 		return false;
 	errno = 0;
@@ -50,21 +59,17 @@ word_fraction(const char *word, size_t *i, size_t *n)
 bool
 word_none(const char *s)
 {
-	while (isspace((unsigned char)*s))
-		s++;
-	return !*s;
+	return !*skip(s);
 }
 
 char *
 word_next(char **s)
 {
-	char *w;
+	char *w = skip(*s);
 
-	while (isspace((unsigned char)**s))
-		++*s;
-	if (!**s)
+	if (!*w)
 		return NULL;
-	for (w = *s; **s && !isspace((unsigned char)**s); ++*s)
+	for (*s = w; **s && !isspace((unsigned char)**s); ++*s)
 		;
 	if (**s)
 		*(*s)++ = 0;
@@ -76,8 +81,7 @@ word_quoted(char **s)
 {
 	char *w, *to;
 
-	while (isspace((unsigned char)**s))
-		++*s;
+	*s = skip(*s);
 	if (**s != '"')
 		return NULL;
 	w = to = ++*s;

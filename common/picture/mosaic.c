@@ -600,12 +600,7 @@ mark(struct mosaic *w, size_t at, size_t n)
 static void
 note(struct mosaic *w, const struct img_picture *p, const struct tile *t)
 {
-	if (w->parts == w->room) {
-		w->room = 2 * w->room + 16;
-		w->part = realloc(w->part, w->room * sizeof *w->part);
-		if (!w->part)
-			die("no memory");
-	}
+	w->part = weir_xgrow(w->part, &w->room, w->parts + 1, sizeof *w->part);
 	w->part[w->parts++] = (struct place){t->x0, t->y0, p->w, p->h};
 }
 

@@ -311,6 +311,19 @@ join_words(const char *const *word, const size_t *which, size_t n)
 	return text;
 }
 
+/* Splits the text into its n words. The caller frees the list. */
+static const char **
+split(const char *text, size_t n)
+{
+	const char **word = weir_xalloc(n, sizeof *word);
+
+	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
+		next_word(&text);
+		word[i] = text;
+	}
+	return word;
+}
+
 /* --- maps --------------------------------------------------------------------------------------------------------------- */
 
 /* Exchanges columns and rows of ground control points: column, row, 0, x, y, z. */
@@ -322,14 +335,11 @@ transpose_points(struct img *y)
 
 	if (!n || n % 6)
 		return;
-	const char **word = weir_xalloc(n, sizeof *word);
+	const char **word = split(text, n);
 	size_t *which = weir_xalloc(n, sizeof *which);
 
-	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
-		next_word(&text);
-		word[i] = text;
+	for (size_t i = 0; i < n; i++)
 		which[i] = i % 6 < 2 ? i ^ 1 : i;
-	}
 	char *list = join_words(word, which, n);
 	img_set_key(y, "geotiff.tiepoints", "%s", list);
 	weir_free(list);
@@ -444,13 +454,9 @@ choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged
 	const bool both = exchanged || n != c[0].n;
 	const struct axis_choice *fast = &c[exchanged], *slow = &c[!exchanged];
 	const size_t rows = both ? slow->count : 1;
-	const char **word = weir_xalloc(n, sizeof *word);
+	const char **word = split(text, n);
 	size_t *which = weir_xalloc(rows, fast->count * sizeof *which), at = 0;
 
-	for (size_t i = 0; i < n; text += strcspn(text, blanks), i++) {
-		next_word(&text);
-		word[i] = text;
-	}
 	for (size_t k = 0; k < rows; k++)
 		for (size_t i = 0; i < fast->count; i++) {
 			const size_t trace = place(&c[0], exchanged ? k : i);

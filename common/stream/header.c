@@ -14,9 +14,7 @@
 #include "common/stream/img.h"
 #include "common/stream/raw.h"
 
-/* ---- words and axes ---- */
-
-/* NRRD's fields of the space in which an item lies: space, space directions, space origin, measurement frame. Pure. */
+/* ---- the space in which an item lies: space, space directions, space origin, measurement frame ---- */
 
 /*
  * Takes a vector "(a,b,c)", or "none", which gives NaN. The first vector of a header sets *dim, and the others must be as long.
@@ -109,9 +107,7 @@ space_put(FILE *f, const struct img *x)
 	}
 }
 
-/* ---- reading ---- */
-
-/* Parses the header of a raw item, which is NRRD, and refuses what weir-raw(5) lists. Pure: it touches no file. */
+/* ---- reading: refuses what weir-raw(5) lists. Pure ---- */
 
 /* A header while it is parsed. Bit i of seen is set when field i of the table has been read. */
 struct head {
@@ -377,15 +373,6 @@ same_field(const char *a, const char *b)
 	}
 }
 
-static bool
-is_ignored(const char *name)
-{
-	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-		if (same_field(name, ignored[i]))
-			return true;
-	return false;
-}
-
 /* Notes that field i has been read. */
 static int
 see(struct head *h, size_t i, const char *name)
@@ -417,7 +404,10 @@ take_field(struct head *h, char *line, char *colon)
 		space_keep(h->x, kept[i], value);
 		return see(h, NFIELDS + i, line);
 	}
-	return is_ignored(line) ? 0 : why_set(h->why, "unknown field '%.40s'", line);
+	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+		if (same_field(line, ignored[i]))
+			return 0;
+	return why_set(h->why, "unknown field '%.40s'", line);
 }
 
 static int
@@ -502,9 +492,7 @@ raw_parse(const char *text, size_t n, struct img *x, bool *swap, struct why *why
 	return r;
 }
 
-/* ---- writing ---- */
-
-/* Writes the header of a raw item as text in memory. Pure. */
+/* ---- writing: as text in memory. Pure ---- */
 
 static void
 put_quoted(FILE *f, const char *s)
@@ -518,27 +506,39 @@ put_quoted(FILE *f, const char *s)
 	fputc('"', f);
 }
 
-/* The fields to write: those that at least one axis has. */
-struct said {
-	bool kind, centre, spacing, min, label, unit;
+/* The fields that have a value for each axis, in the order of the header. */
+enum axis_field {
+	AXIS_SIZE,
+	AXIS_KIND,
+	AXIS_CENTRE,
+	AXIS_SPACING,
+	AXIS_MIN,
+	AXIS_LABEL,
+	AXIS_UNIT
 };
 
-static struct said
-what_is_said(const struct img *x)
+/* Whether the axis has a value for the field, which is written where one axis has. */
+static bool
+has(const struct img_axis *a, enum axis_field field)
 {
-	struct said s = {0};
+	const bool min = !isnan(a->min) && !a->directed;
 
-	for (int i = 0; i < x->dim; i++) {
-		const struct img_axis *a = &x->axis[i];
-		s.kind |= a->kind[0] != 0;
-		s.spacing |= !isnan(a->spacing) && !a->directed;
-		s.min |= !isnan(a->min) && !a->directed;
-		s.centre |= a->centre != IMG_UNCENTRED;
-		s.label |= a->label != NULL;
-		s.unit |= a->unit != NULL;
+	switch (field) {
+	case AXIS_KIND:
+		return a->kind[0] != 0;
+	case AXIS_CENTRE:
+		return a->centre != IMG_UNCENTRED || min;
+	case AXIS_SPACING:
+		return !isnan(a->spacing) && !a->directed;
+	case AXIS_MIN:
+		return min;
+	case AXIS_LABEL:
+		return a->label != NULL;
+	case AXIS_UNIT:
+		return a->unit != NULL;
+	default:
+		return true;
 	}
-	s.centre |= s.min;
-	return s;
 }
 
 /*
@@ -556,71 +556,38 @@ centre_word(const struct img_axis *a)
 }
 
 static void
-put_size(FILE *f, const struct img_axis *a)
+put_value(FILE *f, const struct img_axis *a, enum axis_field field)
 {
-	fprintf(f, " %zu", a->n);
-}
-
-static void
-put_kind(FILE *f, const struct img_axis *a)
-{
-	fprintf(f, " %s", a->kind[0] ? a->kind : "none");
-}
-
-static void
-put_centre(FILE *f, const struct img_axis *a)
-{
-	fprintf(f, " %s", centre_word(a));
-}
-
-static void
-put_spacing(FILE *f, const struct img_axis *a)
-{
-	fprintf(f, " %.17g", a->directed ? NAN : a->spacing);
-}
-
-static void
-put_min(FILE *f, const struct img_axis *a)
-{
-	fprintf(f, " %.17g", a->directed ? NAN : a->min);
-}
-
-static void
-put_label(FILE *f, const struct img_axis *a)
-{
-	put_quoted(f, a->label);
-}
-
-static void
-put_unit(FILE *f, const struct img_axis *a)
-{
-	put_quoted(f, a->unit);
-}
-
-static void
-put_field(FILE *f, const struct img *x, const char *name, bool said,
-	  void (*put)(FILE *f, const struct img_axis *a))
-{
-	if (!said)
-		return;
-	fprintf(f, "%s:", name);
-	for (int i = 0; i < x->dim; i++)
-		put(f, &x->axis[i]);
-	fputc('\n', f);
+	if (field == AXIS_SIZE)
+		fprintf(f, " %zu", a->n);
+	else if (field == AXIS_KIND)
+		fprintf(f, " %s", a->kind[0] ? a->kind : "none");
+	else if (field == AXIS_CENTRE)
+		fprintf(f, " %s", centre_word(a));
+	else if (field == AXIS_SPACING || field == AXIS_MIN)
+		fprintf(f, " %.17g", a->directed ? NAN : field == AXIS_MIN ? a->min : a->spacing);
+	else
+		put_quoted(f, field == AXIS_LABEL ? a->label : a->unit);
 }
 
 static void
 put_axes(FILE *f, const struct img *x)
 {
-	const struct said s = what_is_said(x);
+	static const char *const name[] = {"sizes",	"kinds",  "centers", "spacings",
+					   "axis mins", "labels", "units"};
 
-	put_field(f, x, "sizes", true, put_size);
-	put_field(f, x, "kinds", s.kind, put_kind);
-	put_field(f, x, "centers", s.centre, put_centre);
-	put_field(f, x, "spacings", s.spacing, put_spacing);
-	put_field(f, x, "axis mins", s.min, put_min);
-	put_field(f, x, "labels", s.label, put_label);
-	put_field(f, x, "units", s.unit, put_unit);
+	for (enum axis_field k = AXIS_SIZE; k <= AXIS_UNIT; k++) {
+		bool any = false;
+
+		for (int i = 0; i < x->dim; i++)
+			any |= has(&x->axis[i], k);
+		if (!any)
+			continue;
+		fprintf(f, "%s:", name[k]);
+		for (int i = 0; i < x->dim; i++)
+			put_value(f, &x->axis[i], k);
+		fputc('\n', f);
+	}
 	space_put(f, x);
 }
 

@@ -162,15 +162,24 @@ img_drop_key(struct img *x, const char *name)
 	x->nkey = kept;
 }
 
+/* Formats the value of a key. The caller frees it. */
+static char *
+format_value(const char *fmt, va_list ap)
+{
+	char *value;
+
+	if (vasprintf(&value, fmt, ap) < 0)
+		die("no memory for a key");
+	return value;
+}
+
 void
 img_set_key(struct img *x, const char *name, const char *fmt, ...)
 {
-	char *value;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&value, fmt, ap) < 0)
-		die("no memory for a key");
+	char *value = format_value(fmt, ap);
 	va_end(ap);
 	img_drop_key(x, name);
 	img_add_key(x, name, value);
@@ -180,13 +189,11 @@ img_set_key(struct img *x, const char *name, const char *fmt, ...)
 void
 img_change_key(struct img *x, const char *name, const char *fmt, ...)
 {
-	char *value;
 	va_list ap;
 	size_t i = 0;
 
 	va_start(ap, fmt);
-	if (vasprintf(&value, fmt, ap) < 0)
-		die("no memory for a key");
+	char *value = format_value(fmt, ap);
 	va_end(ap);
 	while (i < x->nkey && strcmp(x->key[i].name, name))
 		i++;

@@ -19,9 +19,7 @@
 
 enum { ITEM_MAGIC = 8 }; /* the first bytes, which tell the format */
 
-/* ---- bytes ---- */
-
-/* Reads files one after the other as one stream of bytes, and the payload of the current item. */
+/* ---- bytes: files one after the other as one stream, and the payload of the current item ---- */
 
 /* A block is much larger than stdio's buffer, so that most bytes go directly to their destination. */
 enum { BLOCK = 1 << 20 };
@@ -82,40 +80,26 @@ close_file(struct raw_in *in)
 	in->f = NULL;
 }
 
-/* Opens stdin again after raw_rewind(), which file_open() does once in a process. */
-static FILE *
-reopen_stdin(struct raw_in *in)
-{
-	in->stdin_again = false;
-	if (fseeko(stdin, in->stdin_start, SEEK_SET))
-		die("(stdin): %s", strerror(errno));
-	return stdin;
-}
-
 static void
 open_next(struct raw_in *in)
 {
 	const char *path = in->npath ? in->path[in->next] : NULL;
 	const bool is_stdin = !path || !strcmp(path, "-");
 
-	in->f = is_stdin && in->stdin_again ? reopen_stdin(in) : file_open(path);
+	if (is_stdin && in->stdin_again) { /* file_open() opens it once in a process */
+		in->stdin_again = false;
+		in->f = stdin;
+		if (fseeko(stdin, in->stdin_start, SEEK_SET))
+			die("(stdin): %s", strerror(errno));
+	} else {
+		in->f = file_open(path);
+	}
 	if (is_stdin)
 		in->stdin_start = ftello(stdin);
 	in->name = file_name(path);
 	in->next++;
 	in->item_of_file = 0;
 	in->blanks = false;
-}
-
-/* Closes the file and opens the next one; false when there is none. */
-static bool
-source_next(struct raw_in *in)
-{
-	close_file(in);
-	if (in->next >= in->npath)
-		return false;
-	open_next(in);
-	return true;
 }
 
 struct raw_in *
@@ -219,13 +203,19 @@ raw_read(struct raw_in *in, void *buf, size_t count)
 	}
 }
 
-void
-raw_load(struct raw_in *in, struct img *x)
+static void
+alloc(const struct raw_in *in, struct img *x)
 {
-	int r = img_alloc(x);
+	const int r = img_alloc(x);
 
 	if (r)
 		raw_die(in, "%s", strerror(-r));
+}
+
+void
+raw_load(struct raw_in *in, struct img *x)
+{
+	alloc(in, x);
 	raw_read(in, x->data, in->left);
 }
 
@@ -324,19 +314,10 @@ raw_offset(const struct raw_in *in)
 	return (uint64_t)in->offset;
 }
 
-/* ---- items ---- */
-
-/* Reads the header of an item in any of the formats. */
+/* ---- items: the header of one in any of the formats ---- */
 
 /* The largest payload that is not checked against the default limit, in bytes. */
 enum { ALWAYS_TAKEN = 16 << 20 };
-
-/* A detached header ends with the file, without an empty line. Returns whether a field names the file of its samples. */
-static bool
-is_detached(const char *text, size_t n)
-{
-	return memmem(text, n, "\ndata file:", 11) || memmem(text, n, "\ndatafile:", 10);
-}
 
 /* Reads the lines of a header into *text, of *n bytes. */
 static int
@@ -356,8 +337,10 @@ read_lines(FILE *f, char **text, size_t *n, struct why *why)
 		(*text)[(*n)++] = (char)c;
 		before = c;
 	}
-	return why_set(why, "%s",
-		       is_detached(*text, *n) ? RAW_DETACHED : "the file ends inside the header");
+	/* A detached header ends with the file, without an empty line. */
+	const bool detached =
+	    memmem(*text, *n, "\ndata file:", 11) || memmem(*text, *n, "\ndatafile:", 10);
+	return why_set(why, "%s", detached ? RAW_DETACHED : "the file ends inside the header");
 }
 
 int
@@ -374,16 +357,6 @@ source_head(FILE *f, struct img *x, bool *swap, struct why *why)
 	return r;
 }
 
-static void
-refuse_large(const struct raw_in *in, size_t bytes, size_t limit)
-{
-	if (bytes > limit)
-		raw_die(
-		    in,
-		    "the payload of %zu bytes exceeds the limit of %zu; raise it with --max-bytes",
-		    bytes, limit);
-}
-
 /* Sets the sample size and refuses payloads over the limit, before anything is allocated. */
 static void
 start_item(struct raw_in *in, struct img *x)
@@ -394,8 +367,13 @@ start_item(struct raw_in *in, struct img *x)
 	if (!img_count(x, &in->total) || !img_bytes(x, &bytes))
 		raw_die(in, "the size of the payload overflows");
 	/* The default limit is checked for large items only, since reading it from the control groups takes .1 ms. */
-	if (in->max_bytes || bytes > ALWAYS_TAKEN)
-		refuse_large(in, bytes, weir_limit(in->max_bytes));
+	const size_t limit =
+	    in->max_bytes || bytes > ALWAYS_TAKEN ? weir_limit(in->max_bytes) : SIZE_MAX;
+	if (bytes > limit)
+		raw_die(
+		    in,
+		    "the payload of %zu bytes exceeds the limit of %zu; raise it with --max-bytes",
+		    bytes, limit);
 	in->left = in->total;
 	in->offset = ftello(in->f);
 }
@@ -404,10 +382,7 @@ start_item(struct raw_in *in, struct img *x)
 static void
 load_halves(struct raw_in *in, struct img *x)
 {
-	const int r = img_alloc(x);
-
-	if (r)
-		raw_die(in, "%s", strerror(-r));
+	alloc(in, x);
 	in->size = sizeof(uint16_t);
 	raw_read(in, (uint16_t *)x->data + in->total, in->total);
 	in->size = sizeof(float);
@@ -440,10 +415,8 @@ static void
 decode_pnm(struct raw_in *in, struct img *x, char magic)
 {
 	struct why why;
-	int r = img_alloc(x);
 
-	if (r)
-		raw_die(in, "%s", strerror(-r));
+	alloc(in, x);
 	if (pnm_load(in->f, x, magic, &why))
 		raw_die(in, "%s", why.text);
 	in->whole = x->data;
@@ -565,9 +538,7 @@ item_head(struct raw_in *in, struct img *x, const char *magic, size_t n)
 		die_unknown(in, (const unsigned char *)magic, n);
 }
 
-/* ---- input streams ---- */
-
-/* Reads items one after the other. Each may have another format. */
+/* ---- streams: items one after the other, each in any format ---- */
 
 bool
 raw_idle(const struct raw_in *in, int ms)
@@ -580,13 +551,6 @@ raw_flush_when_idle(const struct raw_in *in)
 {
 	if (in->f)
 		file_flush_when_idle(in->f);
-}
-
-/* Whether the n bytes that end a file are the newline that text editors and echo add to it. */
-static bool
-is_newline(const char *magic, size_t n)
-{
-	return (n == 1 && *magic == '\n') || (n == 2 && !memcmp(magic, "\r\n", 2));
 }
 
 /*
@@ -607,7 +571,8 @@ peek(struct raw_in *in, char magic[ITEM_MAGIC])
 		magic[n++] = (char)c;
 	if (ferror(in->f))
 		raw_die(in, "%s", strerror(errno));
-	if (in->item_of_file && is_newline(magic, n))
+	if (in->item_of_file &&
+	    ((n == 1 && *magic == '\n') || (n == 2 && !memcmp(magic, "\r\n", 2))))
 		return 0;
 	for (size_t i = n; i > 0; i--)
 		ungetc((unsigned char)magic[i - 1], in->f);
@@ -626,8 +591,10 @@ raw_next(struct raw_in *in, struct img *x)
 	while (!(n = peek(in, magic))) {
 		if (!in->item_of_file)
 			raw_die(in, "empty input");
-		if (!source_next(in))
+		close_file(in);
+		if (in->next >= in->npath)
 			return false;
+		open_next(in);
 	}
 	in->item++;
 	in->item_of_file++;

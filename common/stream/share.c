@@ -302,33 +302,18 @@ part_restore(struct img *x, const struct part_place *place)
 
 /* ---- shares along an axis ---- */
 
-/* Appends an item of n slices to the list. */
-static void
-note(struct slices *s, size_t n)
-{
-	if ((s->items & (s->items + 1)) == 0) { /* grows to the next power of two */
-		size_t *more = weir_xalloc(2 * s->items + 2, sizeof *more);
-
-		memset(more, 0, sizeof *more);
-		if (s->items)
-			memcpy(more, s->before, (s->items + 1) * sizeof *more);
-		weir_free(s->before);
-		s->before = more;
-	}
-	s->before[s->items + 1] = s->before[s->items] + n;
-	s->items++;
-}
-
 void
 slices_open(struct slices *s, const struct opt_common *o, uint64_t hash, struct raw_in *in,
 	    size_t (*count)(const void *with, const struct img *x), const void *with)
 {
 	struct img x;
-	size_t from, to;
+	size_t room = 0, from, to;
 
 	*s = (struct slices){.o = o, .hash = hash};
 	if (!o->part.n)
 		return;
+	s->before = weir_xgrow(NULL, &room, 1, sizeof *s->before);
+	s->before[0] = 0;
 	while (raw_next(in, &x)) {
 		const size_t n = count(with, &x);
 
@@ -336,7 +321,8 @@ slices_open(struct slices *s, const struct opt_common *o, uint64_t hash, struct 
 			raw_die(in,
 				"--part: this is a share itself; rawjoin makes the whole of it");
 		if (n) {
-			note(s, n);
+			s->before = weir_xgrow(s->before, &room, ++s->items + 1, sizeof *s->before);
+			s->before[s->items] = s->before[s->items - 1] + n;
 			img_free(&s->empty);
 			s->empty = x;
 		} else {

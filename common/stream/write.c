@@ -37,7 +37,7 @@ raw_create(const char *path, enum raw_as as)
 {
 	struct raw_out *out = weir_xalloc(1, sizeof *out);
 
-	*out = (struct raw_out){.as = as, .file = file_create(path)};
+	*out = (struct raw_out){.as = as, .file = file_create(path, false)};
 	out->f = file_stream(out->file);
 	out->name = file_out_name(out->file);
 	if (as != RAW_AS_TEXT && isatty(fileno(out->f)))

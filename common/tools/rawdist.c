@@ -38,13 +38,6 @@ static const struct opt_program program = {
 
 /* --- one item ------------------------------------------------------------------------------------------------------ */
 
-/* Whether two axes have the same unit, or both none. */
-static bool
-same_unit(const struct img_axis *a, const struct img_axis *b)
-{
-	return !strcmp(a->unit ? a->unit : "", b->unit ? b->unit : "");
-}
-
 /* Sets the steps along the axes that the distance has: their spacings, or 1 where none of them has any. */
 static void
 find_steps(const struct args *args, const struct raw_in *in, const struct img *x, double step[3])
@@ -61,7 +54,7 @@ find_steps(const struct args *args, const struct raw_in *in, const struct img *x
 				isnan(a[i].spacing) ? "none" : "one");
 		if (isnan(a->spacing))
 			continue;
-		if (!same_unit(&a[i], a))
+		if (strcmp(a[i].unit ? a[i].unit : "", a->unit ? a->unit : "") != 0)
 			raw_die(in, "axis %d is in %s, and axis %d in %s: see --pixels", first,
 				a->unit ? a->unit : "no unit", first + i,
 				a[i].unit ? a[i].unit : "no unit");
@@ -105,26 +98,6 @@ struct work {
 	double *D;	 /* all samples */
 };
 
-static struct work
-make_work(const struct distance_shape *s)
-{
-	const size_t n = s->w * s->h * s->depth;
-
-	return (struct work){weir_xalloc(s->w, 8), weir_xalloc(s->w, sizeof(double)),
-			     weir_xalloc(s->w, sizeof(float)), weir_xalloc_large(n, 1),
-			     weir_xalloc_large(n, sizeof(double))};
-}
-
-static void
-free_work(struct work *w)
-{
-	weir_free(w->from);
-	weir_free(w->values);
-	weir_free(w->to);
-	weir_free(w->chosen);
-	weir_free(w->D);
-}
-
 static void
 run(const struct args *args, const struct distance_shape *s, struct raw_in *in, enum img_type type,
     const struct work *w, struct raw_out *out, struct stats *st)
@@ -153,7 +126,10 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	const struct args *args = options;
 	size_t n;
 	const struct distance_shape s = shape_of(args, in, x, &n);
-	struct work w = make_work(&s);
+	const size_t all = s.w * s.h * s.depth;
+	struct work w = {weir_xalloc(s.w, 8), weir_xalloc(s.w, sizeof(double)),
+			 weir_xalloc(s.w, sizeof(float)), weir_xalloc_large(all, 1),
+			 weir_xalloc_large(all, sizeof(double))};
 	struct img y;
 
 	img_copy_head(&y, x);
@@ -166,7 +142,11 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	img_free(&y);
 	for (size_t i = 0; i < n; i++)
 		run(args, &s, in, x->type, &w, out, st);
-	free_work(&w);
+	weir_free(w.from);
+	weir_free(w.values);
+	weir_free(w.to);
+	weir_free(w.chosen);
+	weir_free(w.D);
 }
 
 int

@@ -61,9 +61,7 @@ survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
 static const char *
 byte_order(const struct raw_in *in)
 {
-	const bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-
-	return little != raw_swapped(in) ? "little" : "big";
+	return raw_swapped(in) ? "big" : "little";
 }
 
 /* Prints the lines of the header from type to the keys. The byte order is that of the file. */
@@ -84,27 +82,19 @@ print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
 }
 
 static void
-print_visible(struct raw_out *out, const char *s)
-{
-	char *text = make_visible(s);
-
-	if (!text)
-		die("no memory");
-	raw_text(out, text, strlen(text));
-	free(text);
-}
-
-static void
 print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	   const struct sample_stats *s)
 {
+	char *name = make_visible(raw_name(in));
 	size_t bytes;
 
+	if (!name)
+		die("no memory");
 	img_bytes(x, &bytes);
-	raw_printf(out, "%s# ", raw_item(in) > 1 ? "\n" : "");
-	print_visible(out, raw_name(in));
-	raw_printf(out, ": item %zu, %s, %zu bytes of samples\n", raw_item(in),
-		   img_format_name(x->format), bytes);
+	raw_printf(out, "%s# %s: item %zu, %s, %zu bytes of samples\n",
+		   raw_item(in) > 1 ? "\n" : "", name, raw_item(in), img_format_name(x->format),
+		   bytes);
+	free(name);
 	print_header(out, in, x);
 	if (s->finite)
 		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", real_shown(s->lo),

@@ -22,12 +22,7 @@ struct share_file {
 	uint64_t hash;
 };
 
-/* ---- shares ---- */
-
-/*
- * Puts together what the shares of --part=I/N have written: the bytes of the whole. common/stream/share.h describes the keys by which
- * a share says what it has.
- */
+/* ---- shares: what --part=I/N has written becomes the bytes of the whole ---- */
 
 /* --- one file ---------------------------------------------------------------------------------------------------- */
 
@@ -353,18 +348,6 @@ add_piece(struct joined *j, struct raw_in *in, struct img *x, struct stats *st)
 	j->pieces = at.pieces;
 }
 
-static void
-check_end(const struct joined *j)
-{
-	if (j->part.i + 1 < j->part.n)
-		die("share %zu/%zu is missing; see --missing", j->part.i + 1, j->part.n);
-	if (j->piece + 1 < j->pieces)
-		die("share %zu/%zu ends after %zu of its %zu pieces", j->part.i, j->part.n,
-		    j->piece + 1, j->pieces);
-	if (j->at < j->total || !j->items || j->item + 1 < j->items)
-		die("the shares end inside item %zu of %zu", j->item + 1, j->items);
-}
-
 /*
  * Joins shares that come in their order, and writes their items. x is the header of the first item of in. Dies where
  * something is missing. Memory does not grow with the items.
@@ -379,7 +362,13 @@ shares_join(struct raw_in *in, struct img *x, struct raw_out *out, struct stats 
 		img_free(x);
 		st->items++;
 	} while (raw_next(in, x));
-	check_end(&j);
+	if (j.part.i + 1 < j.part.n)
+		die("share %zu/%zu is missing; see --missing", j.part.i + 1, j.part.n);
+	if (j.piece + 1 < j.pieces)
+		die("share %zu/%zu ends after %zu of its %zu pieces", j.part.i, j.part.n,
+		    j.piece + 1, j.pieces);
+	if (j.at < j.total || !j.items || j.item + 1 < j.items)
+		die("the shares end inside item %zu of %zu", j.item + 1, j.items);
 	free(j.head);
 }
 
@@ -437,28 +426,15 @@ parse(int argc, char **argv)
 	return args;
 }
 
-/* Finds where x, of p, lies. frame: NULL without --map. */
-static struct tile
-place(const struct raw_in *in, struct img *x, const struct img_picture *p,
-      const struct map_frame *frame)
-{
-	struct why why;
-	struct tile t;
-
-	if (frame)
-		return map_frame_place(frame, in, x, p);
-	if (tile_of(x, p->w, p->h, &t, &why))
-		raw_die(in, "%s", why.text);
-	return t;
-}
-
-/* Joins x, the first part, and those that follow. */
+/* Joins x, the first part, and those that follow. frame: NULL without --map. */
 static void
 join_tiles(struct raw_in *in, struct img *x, const struct map_frame *frame, struct raw_out *out,
 	   const struct args *args, struct stats *st)
 {
 	struct mosaic w = {0};
 	struct img_picture p;
+	struct tile t;
+	struct why why;
 
 	do {
 		if (args->common.verbose)
@@ -467,7 +443,10 @@ join_tiles(struct raw_in *in, struct img *x, const struct map_frame *frame, stru
 			raw_die(in, "it is a share of --part, but the items before are not");
 		if (!img_picture(x, &p))
 			raw_die(in, "it has %d axes, more than pictures have", x->dim);
-		const struct tile t = place(in, x, &p, frame);
+		if (frame)
+			t = map_frame_place(frame, in, x, &p);
+		else if (tile_of(x, p.w, p.h, &t, &why))
+			raw_die(in, "%s", why.text);
 		if (w.y.data && mosaic_is_another(&w, x, &p, &t, &args->how))
 			mosaic_finish(&w, out, &args->how);
 		if (!w.y.data)
@@ -483,17 +462,6 @@ join_tiles(struct raw_in *in, struct img *x, const struct map_frame *frame, stru
 	} while (raw_next(in, x));
 	if (w.y.data)
 		mosaic_finish(&w, out, &args->how);
-}
-
-static void
-join_map(struct raw_in *in, struct img *x, struct raw_out *out, const struct args *args,
-	 struct stats *st)
-{
-	struct map_frame frame = map_frame_of(in, x);
-
-	raw_next(in, x);
-	join_tiles(in, x, &frame, out, args, st);
-	map_frame_free(&frame);
 }
 
 /* --- what there is to join ----------------------------------------------------------------------------------------- */
@@ -521,7 +489,11 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 
 	raw_next(in, &x);
 	if (args->how.map) {
-		join_map(in, &x, out, args, st);
+		struct map_frame frame = map_frame_of(in, &x);
+
+		raw_next(in, &x);
+		join_tiles(in, &x, &frame, out, args, st);
+		map_frame_free(&frame);
 		return;
 	}
 	if (part_is(&x) && overlap_combines((enum overlap)args->how.overlap))
@@ -534,16 +506,6 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 	stats_charge(st, STATS_WRITE);
 }
 
-/* Prints what --missing asks for. */
-static void
-print_missing(const struct args *args, struct stats *st)
-{
-	struct raw_out *out = raw_create(args->common.out, RAW_AS_TEXT);
-
-	shares_print_missing(args->path, args->npath, args->shares, out);
-	stats_close(st, NULL, out, &args->common);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -553,7 +515,10 @@ main(int argc, char **argv)
 	args.how.common = &args.common;
 	stats_start(&st);
 	if (args.missing) {
-		print_missing(&args, &st);
+		struct raw_out *out = raw_create(args.common.out, RAW_AS_TEXT);
+
+		shares_print_missing(args.path, args.npath, args.shares, out);
+		stats_close(&st, NULL, out, &args.common);
 		return 0;
 	}
 	if (args.how.map)

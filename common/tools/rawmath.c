@@ -118,15 +118,6 @@ take_item(struct input *p, const struct img *next, bool first)
 		raw_map(p->in, &p->x);
 }
 
-/* Keeps the item of an input that has no more items, but one. */
-static void
-keep_item(struct input *p, const struct raw_in *longer)
-{
-	if (raw_item(p->in) != 1)
-		die("%s: it has fewer items than %s", raw_name(p->in), raw_name(longer));
-	p->kept = true;
-}
-
 /* Reads the next item of each input. Returns false when none has more. */
 static bool
 next_items(const struct args *args, struct input *input)
@@ -146,27 +137,18 @@ next_items(const struct args *args, struct input *input)
 	}
 	if (!longer)
 		return false;
-	for (size_t i = 0; i < args->ninput; i++)
-		if (ended[i])
-			keep_item(&input[i], longer);
+	for (size_t i = 0; i < args->ninput; i++) {
+		if (ended[i] && raw_item(input[i].in) != 1)
+			die("%s: it has fewer items than %s", raw_name(input[i].in),
+			    raw_name(longer));
+		input[i].kept |= ended[i];
+	}
 	if (input[0].kept) {
 		raw_rewind(input[0].in);
 		raw_next(input[0].in, &next);
 		take_item(&input[0], &next, true);
 	}
 	return true;
-}
-
-/* The input whose shape is the result's: the first of those with the most samples. */
-static size_t
-largest(const struct args *args, const struct input *input)
-{
-	size_t best = 0;
-
-	for (size_t i = 1; i < args->ninput; i++)
-		if (input[i].count > input[best].count)
-			best = i;
-	return best;
 }
 
 /* Checks an input's shape: it equals the result's, or has one sample, or has the first axes of the result's shape. */
@@ -320,10 +302,13 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 static void
 convert_item(const struct args *args, struct input *input, struct raw_out *out, struct stats *st)
 {
-	const size_t best = largest(args, input);
-	struct work w = {args, input, &input[best].x, choose_type(args, input)};
+	size_t best =
+	    0; /* its shape is the result's: the first input of those with the most samples */
 	struct img y;
 
+	for (size_t i = 1; i < args->ninput; i++)
+		best = input[i].count > input[best].count ? i : best;
+	struct work w = {args, input, &input[best].x, choose_type(args, input)};
 	for (size_t i = 0; i < args->ninput; i++)
 		if (i != best)
 			insist_on_fit(&input[i], &input[best]);

@@ -232,18 +232,6 @@ planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
 		bands_append(y, &g->x[i], i * planes);
 }
 
-/* Describes plane k of x. */
-static void
-planes_describe_one(const struct img *x, size_t k, struct img *y)
-{
-	img_copy_head(y, x);
-	if (!on_axis(x))
-		return;
-	img_drop_axis(y, 0);
-	drop_keys(y);
-	bands_choose(y, k, 1, false);
-}
-
 /* ---- items that belong together ---- */
 
 /* The result has the keys of the first item, so what holds for another one alone is named. */
@@ -299,12 +287,7 @@ read_group(const struct args *args, struct raw_in *in, struct img *x)
 	size_t bytes;
 
 	do {
-		if (g.n == g.room) {
-			g.room = 2 * g.room + 16;
-			g.x = realloc(g.x, g.room * sizeof *g.x);
-			if (!g.x)
-				die("no memory");
-		}
+		g.x = weir_xgrow(g.x, &g.room, g.n + 1, sizeof *g.x);
 		raw_map(in, x);
 		img_bytes(x, &bytes);
 		g.bytes += x->map ? 0 : bytes;
@@ -317,14 +300,6 @@ read_group(const struct args *args, struct raw_in *in, struct img *x)
 		*x = (struct img){0};
 	} while (next_item(args, in, &g.x[0], x));
 	return g;
-}
-
-static void
-free_group(struct group *g)
-{
-	for (size_t i = 0; i < g->n; i++)
-		img_free(&g->x[i]);
-	free(g->x);
 }
 
 /* ---- combinations ---- */
@@ -426,16 +401,6 @@ struct running {
 	size_t n;
 };
 
-static void
-start(struct running *r, const struct args *args, const struct raw_in *in, const struct img *x)
-{
-	*r = (struct running){.how = (enum combine)args->combine};
-	describe_result(args, in, x, &r->y);
-	img_count(x, &r->n);
-	r->total = weir_xalloc_large(r->n, sizeof *r->total);
-	r->count = weir_xalloc_large(r->n, sizeof *r->count);
-}
-
 /*
  * Adds the samples of the current item. The first one sets up the result block by block: memory is then committed as data
  * arrives, not by what a header claims.
@@ -477,11 +442,14 @@ static void
 put_running(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
 	    struct stats *st)
 {
-	struct running r;
+	struct running r = {.how = (enum combine)args->combine};
 	struct img first;
 	bool begun = false;
 
-	start(&r, args, in, x);
+	describe_result(args, in, x, &r.y);
+	img_count(x, &r.n);
+	r.total = weir_xalloc_large(r.n, sizeof *r.total);
+	r.count = weir_xalloc_large(r.n, sizeof *r.count);
 	img_copy_head(&first, x);
 	do {
 		add_item(&r, in, x->type, !begun);
@@ -587,17 +555,6 @@ put_stack(const struct args *args, const struct raw_in *in, const struct group *
 	stats_charge(st, STATS_WRITE);
 }
 
-/* Of a stack of gathers, takes the offsets of gather k. */
-static void
-take_offsets(struct img *y, const struct img *x, size_t k)
-{
-	const struct axis_choice c[2] = {{x->axis[1].n, 0, x->axis[1].n, false},
-					 {x->axis[2].n, k, 1, false}};
-
-	if (x->dim == 3)
-		axiskeys_choose_traces(y, c, false);
-}
-
 /* Writes an item for each place of the slowest axis. */
 static void
 put_places(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
@@ -617,7 +574,11 @@ put_places(const struct args *args, struct raw_in *in, struct img *x, struct raw
 
 		img_copy_head(&y, x);
 		slice_note(&y, &x->axis[last], k);
-		take_offsets(&y, x, k);
+		if (x->dim == 3) { /* a stack of gathers: the offsets of this one */
+			const struct axis_choice c[2] = {{x->axis[1].n, 0, x->axis[1].n, false},
+							 {places, k, 1, false}};
+			axiskeys_choose_traces(&y, c, false);
+		}
 		img_cut_axis(&y, last, 1, (ptrdiff_t)k);
 		wcs_slice(&y, last);
 		img_drop_axis(&y, last);
@@ -645,7 +606,12 @@ put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw
 	for (size_t k = 0; k < planes; k++) {
 		struct img y;
 
-		planes_describe_one(x, k, &y);
+		img_copy_head(&y, x);
+		if (on_axis(x)) {
+			img_drop_axis(&y, 0);
+			drop_keys(&y);
+			bands_choose(&y, k, 1, false);
+		}
 		opt_add_history(&y, &args->common);
 		raw_head(out, &y);
 		img_free(&y);
@@ -671,7 +637,9 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	g = read_group(args, in, x);
 	stats_charge(st, STATS_READ);
 	(args->combine ? put_all : put_stack)(args, in, &g, out, st);
-	free_group(&g);
+	for (size_t i = 0; i < g.n; i++)
+		img_free(&g.x[i]);
+	free(g.x);
 }
 
 static void

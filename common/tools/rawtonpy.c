@@ -28,9 +28,7 @@ print_dict(const struct img *x, char text[ROOM])
 	    [IMG_F32] = "f4", [IMG_F64] = "f8"};
 	const bool complex = img_is_complex(x);
 	const char *name = !complex ? names[x->type] : x->type == IMG_F32 ? "c8" : "c16";
-	const char order = img_type_size(x->type) == 1		       ? '|'
-			   : __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? '<'
-								       : '>';
+	const char order = img_type_size(x->type) == 1 ? '|' : '<';
 	size_t n = (size_t)snprintf(
 	    text, ROOM, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", order, name);
 

@@ -46,21 +46,6 @@ static const struct opt_program program = {
     .max_operands = SIZE_MAX};
 
 static void
-parse_cuts(struct args *args)
-{
-	for (; args->ncut < args->slice.n; args->ncut++) {
-		const char *text = args->slice.v[args->ncut];
-
-		if (args->ncut == IMG_MAXDIM)
-			die_usage("--slice: more than %d of them", IMG_MAXDIM);
-		if (slice_parse(text, &args->cut[args->ncut]))
-			die_usage(
-			    "--slice: '%s' is not AXIS:INDEX, an axis in 0..%d and a place on it",
-			    text, IMG_MAXDIM - 1);
-	}
-}
-
-static void
 check(void *options)
 {
 	struct args *args = options;
@@ -76,7 +61,16 @@ check(void *options)
 	    ((!args->end[0].is_percentile && args->end[0].v <= 0) ||
 	     (!args->end[1].is_percentile && args->end[1].v <= 0)))
 		die_usage("--range: '%s' with --log must be positive", args->range);
-	parse_cuts(args);
+	for (; args->ncut < args->slice.n; args->ncut++) {
+		const char *text = args->slice.v[args->ncut];
+
+		if (args->ncut == IMG_MAXDIM)
+			die_usage("--slice: more than %d of them", IMG_MAXDIM);
+		if (slice_parse(text, &args->cut[args->ncut]))
+			die_usage(
+			    "--slice: '%s' is not AXIS:INDEX, an axis in 0..%d and a place on it",
+			    text, IMG_MAXDIM - 1);
+	}
 }
 
 /* --- which levels an item gets --------------------------------------------------------------- */
@@ -112,13 +106,10 @@ choose_tone(const struct args *args, const struct img *x)
 
 	if (args->maxval)
 		t.maxval = (unsigned)args->maxval;
-	if (args->range) {
-		tone_find_range(&t, args->end, x);
-	} else if (own_maxval(x) && !img_is_complex(x) && !t.log && !t.diverging) {
+	if (!args->range && own_maxval(x) && !img_is_complex(x) && !t.log && !t.diverging)
 		t.hi = own_maxval(x);
-	} else {
-		tone_find_range(&t, extremes, x);
-	}
+	else
+		tone_find_range(&t, args->range ? args->end : extremes, x);
 	return t;
 }
 
