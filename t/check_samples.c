@@ -16,30 +16,20 @@ void check_samples(void);
 static double
 sample(const struct img *x, size_t i)
 {
-	switch (x->type) {
-	case IMG_I8:
-		return ((int8_t *)x->data)[i];
-	case IMG_U8:
-		return ((uint8_t *)x->data)[i];
-	case IMG_I16:
-		return ((int16_t *)x->data)[i];
-	case IMG_U16:
-		return ((uint16_t *)x->data)[i];
-	case IMG_I32:
-		return ((int32_t *)x->data)[i];
-	case IMG_U32:
-		return ((uint32_t *)x->data)[i];
-	case IMG_I64:
-		return (double)((int64_t *)x->data)[i];
-	case IMG_U64:
-		return (double)((uint64_t *)x->data)[i];
-	case IMG_F32:
-		return (double)((float *)x->data)[i];
-	case IMG_F64:
-		return ((double *)x->data)[i];
-	case IMG_NONE:
-		break;
-	}
+#define SAMPLE(NAME, TYPE)   \
+	if (x->type == NAME) \
+	return (double)((TYPE *)x->data)[i]
+	SAMPLE(IMG_I8, int8_t);
+	SAMPLE(IMG_U8, uint8_t);
+	SAMPLE(IMG_I16, int16_t);
+	SAMPLE(IMG_U16, uint16_t);
+	SAMPLE(IMG_I32, int32_t);
+	SAMPLE(IMG_U32, uint32_t);
+	SAMPLE(IMG_I64, int64_t);
+	SAMPLE(IMG_U64, uint64_t);
+	SAMPLE(IMG_F32, float);
+	SAMPLE(IMG_F64, double);
+#undef SAMPLE
 	return NAN;
 }
 

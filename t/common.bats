@@ -54,44 +54,18 @@ load lib
 	fails 2 "WEIR_CPU 'AVX2': must be generic, avx2 or avx512" env WEIR_CPU=AVX2 rawtopnm
 }
 
-@test "--stats prints one JSON object on one line to stderr" {
+@test "--stats prints one JSON object on one line to stderr, and counts items and bytes" {
 	pgm 1 1 255 7 >a.pgm
-	pgmtoraw --stats a.pgm >out 2>err
+	pgmtoraw --stats a.pgm a.pgm >out 2>err
 	[ "$(wc -l <err)" -eq 1 ]
-	grep -qE '^\{"program": "pgmtoraw", .*"seconds": \{.*\}.*\}$' err
+	grep -qE '^\{"program": "pgmtoraw", .*"items": 2,.*"seconds": \{.*\}.*\}$' err
+	grep -q "\"bytes_out\": $(wc -c <out)" err
 }
 
-@test "-o replaces a file, even the one that is read" {
-	pgm 2 1 255 7 8 >a
-	pgmtoraw a >want
-	pgmtoraw -o a a
-	cmp a want
-	[ "$(ls)" = "a
-want" ]
-}
-
-@test "-o gives the file the mode that a shell would" {
-	pgm 1 1 255 7 >a.pgm
-	umask 027
-	pgmtoraw -o a.nrrd a.pgm
-	[ "$(stat -c %a a.nrrd)" = 640 ]
-}
-
-@test "-o writes to what is no regular file in place" {
-	pgm 1 1 255 7 >a.pgm
-	pgmtoraw -o /dev/null a.pgm
-	[ -c /dev/null ]
-	fails 1 "/dev/full: No space left on device" pgmtoraw -o /dev/full a.pgm
-}
-
-@test "-o in a directory that is not there is refused" {
-	pgm 1 1 255 7 >a.pgm
-	fails 1 "nowhere/a.nrrd: No such file or directory" pgmtoraw -o nowhere/a.nrrd a.pgm
-}
-
-@test "a directory is no input" {
+@test "a directory is no input, and a missing file is named" {
 	mkdir d
 	fails 1 "d: Is a directory" pgmtoraw d
+	fails 1 "nowhere.pgm: No such file" pgmtoraw nowhere.pgm
 }
 
 @test "blanks may stand between plain pictures" {

@@ -93,14 +93,10 @@ exits() {
 }
 
 @test "a header that breaks off is refused" {
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 16 12\n' >input
-	each exits 1 '(stdin): '
-	printf 'P5\n16 1' >input
-	each exits 1 '(stdin): '
-	printf '\x93NUMPY\1\0\166\0{' >input
-	each exits 1 '(stdin): '
-	printf 'Pf\n16' >input
-	each exits 1 '(stdin): '
+	for head in 'NRRD0005\ntype: float\ndimension: 2\nsizes: 16 12\n' 'P5\n16 1' '\x93NUMPY\1\0\166\0{' 'Pf\n16'; do
+		printf "$head" >input
+		each exits 1 '(stdin): '
+	done
 }
 
 @test "a payload that breaks off is refused with both byte counts" {
@@ -218,44 +214,31 @@ exits() {
 	{ printf 'SIMPLE  =                    T' && head -c 6000 /dev/zero; } >a.fits
 	printf '\x89PNG\r\n\x1a\n' >a.png
 	pgm 1 1 255 7 >a.pgm
-	for program in fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff; do
-		for file in a.tif big.tif; do
-			run -1 "$program" $file
-			[ "$output" = "$program: $file: this is TIFF; convert it with tifftoraw" ]
+	while IFS='|' read -r file what programs; do
+		for program in $programs; do
+			run -1 "$program" "$file"
+			[ "$output" = "$program: $file: this is $what" ]
 		done
-	done
-	for program in tifftoraw segytoraw sutoraw texttoraw pgmtoraw; do
-		run -1 "$program" a.fits
-		[ "$output" = "$program: a.fits: this is FITS; convert it with fitstoraw" ]
-	done
-	for program in fitstoraw tifftoraw segytoraw sutoraw texttoraw; do
-		run -1 "$program" a.png
-		[ "$output" = "$program: a.png: this is PNG; convert it with pngtopam" ]
-		run -1 "$program" a.pgm
-		[ "$output" = "$program: a.pgm: this is PNM; it needs no conversion" ]
-	done
+	done <<-'END'
+		a.tif|TIFF; convert it with tifftoraw|fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff
+		big.tif|TIFF; convert it with tifftoraw|fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff
+		a.fits|FITS; convert it with fitstoraw|tifftoraw segytoraw sutoraw texttoraw pgmtoraw
+		a.png|PNG; convert it with pngtopam|fitstoraw tifftoraw segytoraw sutoraw texttoraw
+		a.pgm|PNM; it needs no conversion|fitstoraw tifftoraw segytoraw sutoraw texttoraw
+	END
 	# a file of their own format that is damaged is not sent to themselves
-	run -1 tifftoraw a.tif
-	[[ $output != *'convert it'* ]]
-	run -1 fitstoraw a.fits
-	[[ $output != *'convert it'* ]]
+	for own in 'tifftoraw a.tif' 'fitstoraw a.fits'; do
+		run -1 $own
+		[[ $output != *'convert it'* ]]
+	done
 }
 
-@test "one pixel is a picture" {
-	pgm 1 1 255 7 >input
-	each exits 0 ''
-}
-
-@test "one row and one column are pictures" {
-	gen noise 200 1 >input
-	each exits 0 ''
-	gen noise 1 200 >input
-	each exits 0 ''
-}
-
-@test "a constant picture is a picture" {
-	gen constant 16 12 0.5 >input
-	each exits 0 ''
+@test "one pixel, one row, one column and a constant picture are pictures" {
+	for picture in 'constant 1 1 .03' 'noise 200 1' 'noise 1 200' 'constant 16 12 .5'; do
+		# shellcheck disable=SC2086 # words
+		gen $picture >input
+		each exits 0 ''
+	done
 }
 
 # NaN may be refused, but with a word, and must not upset anything.

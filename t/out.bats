@@ -89,6 +89,10 @@ only() {
 	[[ other -ef file ]]
 	cmp other want
 	only a.pgm want file other
+	# A new one has the mode that a shell would give it.
+	umask 027
+	pgmtoraw -o new a.pgm
+	[ "$(stat -c %a new)" = 640 ]
 }
 
 @test "-o keeps the access control list of a file that exists" {
@@ -127,10 +131,13 @@ as_user() {
 	cmp file want
 }
 
-@test "-o into a directory or under a file is refused" {
+@test "what cannot be written is refused: a directory, what is not in one, a full device" {
 	mkdir d
 	fails 1 "d: Is a directory" pgmtoraw -o d a.pgm
 	fails 1 "a.pgm/x: Not a directory" pgmtoraw -o a.pgm/x a.pgm
+	fails 1 "nowhere/x: No such file or directory" pgmtoraw -o nowhere/x a.pgm
+	fails 1 "nowhere/s: No such file or directory" pgmtoraw --stats=nowhere/s a.pgm
+	fails 1 "/dev/full: No space left on device" pgmtoraw -o /dev/full a.pgm
 }
 
 @test "-o replaces the input when all of it was read" {
@@ -141,15 +148,12 @@ as_user() {
 	done
 }
 
-@test "two outputs of one name are refused before anything is read" {
+@test "two outputs of one name are refused before anything is read, but two may go to one device" {
 	ln -s x link
 	fails 2 "x: two outputs go to this file" emst --to=tree --labels-to=x -o x a.pgm
 	fails 2 "link: two outputs go to this file" emst --to=tree --labels-to=link -o x a.pgm
 	fails 2 "x: two outputs go to this file" pgmtoraw --stats=x -o x a.pgm
 	only a.pgm want link stdout stderr
-}
-
-@test "two outputs may go to one device" {
 	emst --to=tree --labels-to=/dev/null -o /dev/null a.pgm
 }
 
@@ -160,10 +164,6 @@ as_user() {
 	fails 2 "a.pgm: --stats names this input" pgmtoraw --stats=link a.pgm
 	run -2 pgmtoraw --stats=a.pgm <a.pgm
 	cmp a.pgm before
-}
-
-@test "a --stats file that cannot be written is refused before anything is read" {
-	fails 1 "nowhere/s: No such file or directory" pgmtoraw --stats=nowhere/s a.pgm
 }
 
 @test "--stats to a full or closed stderr is a failure" {

@@ -28,11 +28,6 @@ round_trip() {
 	printf 'P3 2 1 255 1 2 3 4 5 6\n' | pgmtoraw | cmp - want
 }
 
-@test "16-bit samples are turned from big-endian into this machine's order" {
-	pgm 2 1 65535 258 772 | pgmtoraw >a.nrrd
-	same <(samples a.nrrd) '258 772'
-}
-
 @test "pictures in a row become items in a row, from files and from stdin" {
 	pgm 1 1 255 65 >a.pgm
 	pgm 2 1 255 66 67 >b.pgm
@@ -48,7 +43,9 @@ sizes: 2 1'
 	pgmtoraw a.nrrd | cmp - a.nrrd
 }
 
-@test "a raw item of the other byte order comes out in this machine's" {
+@test "samples of the other byte order come out in this machine's, of PNM and of raw items" {
+	pgm 2 1 65535 258 772 | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) '258 772'
 	printf 'NRRD0004\ntype: ushort\ndimension: 1\nsizes: 2\nendian: big\nencoding: raw\n\n\1\2\3\4' |
 		pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '258 772'
@@ -124,30 +121,16 @@ npy() {
 	[[ $stderr == "pgmtoraw: a.pgm:"*"101"*"100"* ]]
 }
 
-@test "an item of more than --max-bytes is refused before it is read, and a missing file is named" {
+@test "an item of more than --max-bytes is refused before it is read" {
 	pgm 2 2 255 1 2 3 4 >a.pgm
 	fails 1 "--max-bytes" pgmtoraw --max-bytes=3 a.pgm
 	pgmtoraw --max-bytes=4 a.pgm >/dev/null
-	fails 1 "nowhere.pgm: No such file" pgmtoraw nowhere.pgm
 }
 
 @test "stdin is read once" {
 	pgm 1 1 255 7 >a.pgm
 	run -2 --separate-stderr pgmtoraw - - <a.pgm
 	[[ $stderr == *"stdin"* ]]
-}
-
-@test "with -o a failure leaves neither the file nor a half of it" {
-	printf 'P5\n2 2\n255\nabc' >short.pgm
-	run -1 pgmtoraw -o out.nrrd short.pgm
-	[ "$(ls)" = short.pgm ]
-}
-
-@test "--stats counts items and bytes" {
-	pgm 2 1 255 1 2 >a.pgm
-	pgmtoraw --stats=s a.pgm a.pgm >out
-	grep -q '"items": 2' s
-	grep -q "\"bytes_out\": $(wc -c <out)" s
 }
 
 @test "plain samples: the last one may end the file, and only blanks and comments stand between" {
