@@ -1,6 +1,5 @@
 /* Items to vertices. */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
