@@ -159,10 +159,25 @@ template <> struct fftw<double> {
 	static constexpr auto end = fftw_destroy_plan;
 };
 
-/* Has the plan of FFTW's that plan_of(axes, dimensions, batch) makes for these arrays run once, in its turn. */
-template <class R, class F>
+/* FFTW's plan of that type for these arrays. */
+template <class R>
+auto
+plan_of(int type, int n, const fftw_iodim64 *d, const fftw_iodim64 *m, void *in, void *out,
+	int sign)
+{
+	typedef typename fftw<R>::complex C;
+	C *const from = static_cast<C *>(in), *const to = static_cast<C *>(out);
+
+	return type == C2C   ? fftw<R>::c2c(n, d, 1, m, from, to, sign, FFTW_ESTIMATE)
+	       : type == R2C ? fftw<R>::r2c(n, d, 1, m, static_cast<R *>(in), to,
+					    FFTW_ESTIMATE | FFTW_PRESERVE_INPUT)
+			     : fftw<R>::c2r(n, d, 1, m, from, static_cast<R *>(out), FFTW_ESTIMATE);
+}
+
+/* Has a plan of FFTW's run once, in its turn. */
+template <class R>
 int
-run(int plan, int type, void *in, void *out, F plan_of)
+run(int plan, int type, void *in, void *out, int sign)
 {
 	const handle *h = handle_of(plan);
 
@@ -172,15 +187,15 @@ run(int plan, int type, void *in, void *out, F plan_of)
 		return NO_WORKSPACE;
 	if ((uintptr_t)in % (2 * sizeof(R)) || (uintptr_t)out % (2 * sizeof(R)))
 		return UNALIGNED;
-	const auto task = [p = *h, plan_of] {
+	const auto task = [=, p = *h] {
 		const std::lock_guard<std::mutex> hold(lock);
 		fftw_iodim64 dim[3];
-		fftw_iodim64 many = {(ptrdiff_t)p.batch, (ptrdiff_t)p.in.dist,
-				     (ptrdiff_t)p.out.dist};
+		const fftw_iodim64 many = {(ptrdiff_t)p.batch, (ptrdiff_t)p.in.dist,
+					   (ptrdiff_t)p.out.dist};
 		for (int i = 0; i < p.rank; i++)
 			dim[i] = {(ptrdiff_t)p.n[i], (ptrdiff_t)p.in.embed[i],
 				  (ptrdiff_t)p.out.embed[i]};
-		const auto made = plan_of(p.rank, dim, &many);
+		const auto made = plan_of<R>(type, p.rank, dim, &many, in, out, sign);
 		if (!made)
 			abort();
 		fftw<R>::execute(made);
@@ -193,36 +208,14 @@ template <class R>
 int
 exec_complex(int plan, void *in, void *out, int sign)
 {
-	typedef typename fftw<R>::complex C;
-
-	return run<R>(plan, C2C, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
-		return fftw<R>::c2c(n, d, 1, m, static_cast<C *>(in), static_cast<C *>(out), sign,
-				    FFTW_ESTIMATE);
-	});
+	return run<R>(plan, C2C, in, out, sign);
 }
 
-template <class R>
+template <class R, int TYPE>
 int
-exec_forward(int plan, void *in, void *out)
+exec_real(int plan, void *in, void *out)
 {
-	typedef typename fftw<R>::complex C;
-
-	return run<R>(plan, R2C, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
-		return fftw<R>::r2c(n, d, 1, m, static_cast<R *>(in), static_cast<C *>(out),
-				    FFTW_ESTIMATE | FFTW_PRESERVE_INPUT);
-	});
-}
-
-template <class R>
-int
-exec_inverse(int plan, void *in, void *out)
-{
-	typedef typename fftw<R>::complex C;
-
-	return run<R>(plan, C2R, in, out, [=](int n, fftw_iodim64 *d, fftw_iodim64 *m) {
-		return fftw<R>::c2r(n, d, 1, m, static_cast<C *>(in), static_cast<R *>(out),
-				    FFTW_ESTIMATE);
-	});
+	return run<R>(plan, TYPE, in, out, 0);
 }
 
 template <class F>
@@ -245,22 +238,15 @@ const struct {
 	       {"cufftSetWorkArea", address(work)},
 	       {"cufftExecC2C", address(exec_complex<float>)},
 	       {"cufftExecZ2Z", address(exec_complex<double>)},
-	       {"cufftExecR2C", address(exec_forward<float>)},
-	       {"cufftExecD2Z", address(exec_forward<double>)},
-	       {"cufftExecC2R", address(exec_inverse<float>)},
-	       {"cufftExecZ2D", address(exec_inverse<double>)},
+	       {"cufftExecR2C", address(exec_real<float, R2C>)},
+	       {"cufftExecD2Z", address(exec_real<double, R2C>)},
+	       {"cufftExecC2R", address(exec_real<float, C2R>)},
+	       {"cufftExecZ2D", address(exec_real<double, C2R>)},
 	       {"cufftDestroy", address(destroy)}};
 
-bool there = true;
 std::string only; /* the path of the library; empty: any */
 
 } // namespace
-
-extern "C" void
-cudacpu_libraries(int yes)
-{
-	there = yes != 0;
-}
 
 extern "C" void
 cudacpu_library_at(const char *path)
@@ -273,7 +259,7 @@ cudacpu_dlopen(const char *name)
 {
 	const bool is_it = only.empty() ? strstr(name, "libcufft.so.") != nullptr : only == name;
 
-	return there && is_it ? handles : nullptr;
+	return is_it ? handles : nullptr;
 }
 
 char *

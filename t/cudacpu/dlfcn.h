@@ -8,8 +8,6 @@ void *cudacpu_dlopen(const char *name);
 void *cudacpu_dlsym(void *library, const char *name);
 char *cudacpu_dlerror(void);
 
-/* Whether the library can be opened from now on, to see what is said when it cannot. */
-extern "C" void cudacpu_libraries(int there);
 /* The path by which alone it can be opened from now on; "": any name. */
 extern "C" void cudacpu_library_at(const char *path);
 

@@ -21,12 +21,15 @@ extern const struct cudacpu_selftest cudacpu_selftests[];
 /* Items whose copies go beside the run of others. */
 int selftest_copies(void);
 
-/* A fault: found() says whether it was; aborts() ends the process. watched: where all accesses are. */
+/*
+ * A fault. found() is called in a process of its own. It ends that process, which says `says`, or returns whether the fault was
+ * found, where nothing need be said. in: the builds that can find it.
+ */
+enum cudacpu_build { CUDACPU_ALWAYS, CUDACPU_WATCHED, CUDACPU_RACES, CUDACPU_TRAFFIC };
 struct cudacpu_fault {
-	const char *name;
+	const char *name, *says;
 	bool (*found)(void);
-	void (*aborts)(void);
-	bool watched;
+	enum cudacpu_build in;
 };
 extern const struct cudacpu_fault cudacpu_faults[] __attribute__((weak));
 

@@ -1,4 +1,7 @@
-/* Faults that t/cudacpu is there to find: kernels that are wrong, memory used as it must not be, and what a device refuses. */
+/*
+ * Faults that t/cudacpu is there to find: kernels that are wrong, memory used as it must not be, and what a device refuses. Each is
+ * made in a process of its own, so nothing is given back.
+ */
 #include "t/cudacpu/selftest.h"
 
 #include <stdio.h>
@@ -15,7 +18,13 @@ namespace
 
 constexpr unsigned N = 96, WORDS = 4096;
 
-/* Words of the device in use, zeros. They stay where a function aborts. */
+#ifdef __SANITIZE_ADDRESS__
+#define TOUCHED "AddressSanitizer"
+#else
+#define TOUCHED "memory of a device is touched by the host, or beyond its end"
+#endif
+
+/* Words of the device in use, zeros. */
 unsigned *
 take_words(unsigned n)
 {
@@ -35,7 +44,6 @@ run(void (*kernel)(unsigned *), unsigned grid, unsigned block)
 
 	WEIR_LAUNCH(kernel, grid, block, 0, (cudaStream_t)0, a);
 	cudaMemcpy(&first, a, sizeof first, cudaMemcpyDeviceToHost);
-	cudaFree(a);
 	return first;
 }
 
@@ -65,8 +73,7 @@ barrier_of_some(unsigned *a)
 	a[0] = 1;
 }
 
-/* A lane reads what its neighbour wrote; only __syncwarp() lets it. */
-template <bool together>
+/* A lane reads what its neighbour wrote; only __syncwarp() would let it, and no shuffle does. */
 __global__ void
 hand_on(unsigned *a)
 {
@@ -74,21 +81,16 @@ hand_on(unsigned *a)
 	const unsigned t = threadIdx.x;
 
 	s[t] = t;
-	if (together)
-		__syncwarp();
 	a[t] = __shfl_sync(~0u, t, 0) + s[t ^ 1];
 }
 
-/* A block leaves a word, and then a flag, for the other one, whichever comes first. */
-template <bool fenced>
+/* A block leaves a word, and then a flag, for the other one, whichever comes first, and no fence between them. */
 __global__ void
 leave(unsigned *a)
 {
 	const unsigned me = blockIdx.x;
 
 	a[me] = 1 + me;
-	if (fenced)
-		__threadfence();
 	if (atomicAdd(&a[2], 1u) == 1) {
 		__threadfence();
 		a[3] = __ldcg(&a[!me]);
@@ -97,22 +99,18 @@ leave(unsigned *a)
 
 /*
  * Thread 1 leaves a word, and thread 0 tells other blocks of it. They see the word for sure if thread 0 calls __threadfence() after
- * the barrier. A plain load shows here what they may see.
+ * the barrier, and not if thread 1 does before it. A plain load shows here what they may see.
  */
-template <bool fenced>
 __global__ void
 tell_of(unsigned *a)
 {
 	if (threadIdx.x == 1) {
 		__stcg(&a[1], 1u);
-		if (!fenced)
-			__threadfence();
+		__threadfence();
 	}
 	__syncthreads();
 	if (threadIdx.x)
 		return;
-	if (fenced)
-		__threadfence();
 	atomicAdd(&a[2], 1u);
 	a[0] = *static_cast<volatile unsigned *>(&a[1]);
 }
@@ -137,13 +135,6 @@ read_unset(unsigned *a)
 	a[threadIdx.x] = s[threadIdx.x];
 }
 
-bool
-is_racy(void (*kernel)(unsigned *), unsigned grid, unsigned block)
-{
-	run(kernel, grid, block);
-	return cudacpu_races() > 0;
-}
-
 /* In one of the orders of fibers; and as a race. */
 bool
 finds_barrier()
@@ -158,26 +149,10 @@ finds_barrier()
 }
 
 bool
-finds_fence()
+finds_race(void (*kernel)(unsigned *), unsigned grid, unsigned block)
 {
-	return cudacpu_races || cudacpu_traffic ||
-	       (run(tell_of<false>, 1, 2) != 1 && run(tell_of<true>, 1, 2) == 1);
-}
-
-void
-abort_barrier()
-{
-	run(barrier_of_some, 1, N);
-}
-
-/* Four kernels with a race each, and three as they should be. */
-bool
-finds_races()
-{
-	return !cudacpu_races || (is_racy(hand_on<false>, 1, 32) && is_racy(leave<false>, 2, 1) &&
-				  is_racy(count_some, 2, 1) && is_racy(read_unset, 1, 32) &&
-				  !is_racy(hand_on<true>, 1, 32) && !is_racy(leave<true>, 2, 1) &&
-				  !is_racy(count_all, 2, 1));
+	run(kernel, grid, block);
+	return cudacpu_races() > 0;
 }
 
 /* --- traffic ------------------------------------------------------------------------------------------------------- */
@@ -223,18 +198,15 @@ counts_traffic()
 		    {count_all, 32, {1, 32, 1, 1, 1, 1, 0, 0}},
 		    {share<2>, 32, {3, 96, 4, 4, 4, 4, 3, 2}},
 		    {share<32>, 32, {3, 96, 4, 4, 4, 4, 33, 2}}};
-	unsigned *const a = cudacpu_traffic ? take_words(WORDS) : nullptr;
+	unsigned *const a = take_words(WORDS);
 	bool right = true;
 
-	if (!a)
-		return true;
 	cudacpu_traffic();
 	for (const auto &row : rows) {
 		WEIR_LAUNCH(row.run, 1, row.threads, 0, (cudaStream_t)0, a);
 		const struct cudacpu_traffic t = cudacpu_traffic();
 		right &= !memcmp(&t, &row.is, sizeof t);
 	}
-	cudaFree(a);
 	return right;
 }
 
@@ -263,30 +235,25 @@ follow(hidden h)
 	*h.at = 1;
 }
 
-void
-abort_follow(unsigned *at)
+bool
+write_to(void *at)
 {
-	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{at});
+	WEIR_LAUNCH(follow, 1, 1, 0, (cudaStream_t)0, hidden{static_cast<unsigned *>(at)});
+	return false;
 }
 
-void
-abort_beyond()
-{
-	run(write_beyond, 1, 1);
-}
-
-void
-abort_freed()
+bool
+use_freed()
 {
 	unsigned *const a = take_words(32);
 
 	cudaFree(a);
-	abort_follow(a);
+	return write_to(a);
 }
 
 /* The copy waits until somebody does. */
-void
-abort_free()
+bool
+free_early()
 {
 	unsigned *const a = take_words(1), *b = nullptr;
 	cudaStream_t s;
@@ -296,48 +263,28 @@ abort_free()
 	cudaMallocHost(&b, sizeof *b);
 	cudaMemcpyAsync(b, a, sizeof *b, cudaMemcpyDeviceToHost, s);
 	cudaFreeHost(b);
-}
-
-void
-abort_host_pointer()
-{
-	unsigned here = 0;
-
-	WEIR_LAUNCH(do_nothing, 1, 1, 0, (cudaStream_t)0, &here);
-}
-
-void
-abort_host_touch()
-{
-	*const_cast<volatile unsigned *>(take_words(1)) = 1;
-}
-
-void
-abort_hidden_pointer()
-{
-	unsigned here = 0;
-
-	abort_follow(&here);
-}
-
-void
-abort_alignment()
-{
-	char *const a = reinterpret_cast<char *>(take_words(32));
-
-	abort_follow(reinterpret_cast<unsigned *>(a + 2));
+	return false;
 }
 
 /* --- what a device refuses: a twin that did it would pass here and fail there ---------------------------------------- */
 
 /* What a launch is answered on that device, of two. */
 cudaError_t
-launch(int device, size_t shared, cudaStream_t s)
+launch(int device, size_t shared, cudaStream_t s, unsigned *at = nullptr)
 {
+	cudacpu_devices(2);
 	cudaSetDevice(device);
-	WEIR_LAUNCH(do_nothing, 1, 1, shared, s, static_cast<unsigned *>(nullptr));
+	WEIR_LAUNCH(do_nothing, 1, 1, shared, s, at);
 	cudaSetDevice(0);
 	return cudaGetLastError();
+}
+
+bool
+pass_host_pointer()
+{
+	unsigned here = 0;
+
+	return launch(0, 0, 0, &here);
 }
 
 bool
@@ -345,38 +292,28 @@ refuses_stream()
 {
 	cudaStream_t s;
 
-	cudacpu_devices(2);
 	cudaStreamCreate(&s);
-	const cudaError_t e = launch(1, 0, s);
-	cudaStreamDestroy(s);
-	cudacpu_devices(1);
-	return e == cudaErrorInvalidResourceHandle;
+	return launch(1, 0, s) == cudaErrorInvalidResourceHandle;
 }
 
 bool
 refuses_shared()
 {
 	constexpr int MUCH = 49 << 10;
-
-	cudacpu_devices(2);
 	const cudaError_t before = launch(0, MUCH, 0);
+
 	cudaFuncSetAttribute(do_nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, MUCH);
-	const cudaError_t after = launch(0, MUCH, 0), other = launch(1, MUCH, 0);
-	cudacpu_devices(1);
-	return before == cudaErrorInvalidValue && after == cudaSuccess &&
-	       other == cudaErrorInvalidValue;
+	return before == cudaErrorInvalidValue && launch(0, MUCH, 0) == cudaSuccess &&
+	       launch(1, MUCH, 0) == cudaErrorInvalidValue;
 }
 
 bool
 refuses_copy()
 {
-	unsigned *const a = take_words(4), b[4] = {};
-	const cudaError_t end = cudaMemcpy(a + 1, b, sizeof b, cudaMemcpyHostToDevice);
-	const cudaError_t kind =
-	    cudaMemcpy(const_cast<unsigned *>(b), a, sizeof b, cudaMemcpyHostToDevice);
+	unsigned *const a = take_words(4), b[4] = {}, c[4];
 
-	cudaFree(a);
-	return end == cudaErrorInvalidValue && kind == cudaErrorInvalidValue;
+	return cudaMemcpy(a + 1, b, sizeof b, cudaMemcpyHostToDevice) == cudaErrorInvalidValue &&
+	       cudaMemcpy(c, a, sizeof c, cudaMemcpyHostToDevice) == cudaErrorInvalidValue;
 }
 
 /* --- where gpu/fft.cu finds cuFFT ------------------------------------------------------------------------------------ */
@@ -397,10 +334,9 @@ ask_for_plan()
 bool
 says_no_cufft()
 {
-	cudacpu_libraries(0);
-	const std::string said = ask_for_plan();
-	cudacpu_libraries(1);
-	return said == "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file";
+	cudacpu_library_at("/nowhere");
+	return ask_for_plan() ==
+	       "cannot load libcufft.so.12: there is none; WEIR_CUFFT may name the file";
 }
 
 /* A library that is nothing but a name lies below the directory that a variable names, or is that file. */
@@ -415,8 +351,6 @@ finds_cufft()
 	    {"CONDA_PREFIX", "/lib/libcufft.so.11"},
 	    {"VIRTUAL_ENV", "/lib/python3.12/site-packages/nvidia/cu13/lib/libcufft.so.12"},
 	    {"HOME", "/.local/lib/python3.11/site-packages/nvidia/cufft/lib/libcufft.so.11"}};
-	const char *const home = getenv("HOME");
-	const std::string was = home ? home : "";
 	char below[] = "/tmp/cudacpu.XXXXXX";
 	bool all = mkdtemp(below);
 
@@ -431,36 +365,49 @@ finds_cufft()
 		unsetenv("WEIR_CUFFT");
 		unsetenv(p.variable);
 	}
-	if (home)
-		setenv("HOME", was.c_str(), 1);
-	cudacpu_library_at("");
 	return !system((std::string("rm -r ") + below).c_str()) && all;
 }
 
 } // namespace
 
 const struct cudacpu_fault cudacpu_faults[] = {
-    {"cudacpu: a missing barrier shows", finds_barrier, NULL, false},
-    {"cudacpu: a fence before the barrier that others need after it shows", finds_fence, NULL,
-     false},
-    {"cudacpu: a barrier that some threads never reach aborts", NULL, abort_barrier, false},
-    {"gpu: a machine without cuFFT is told so", says_no_cufft, NULL, false},
-    {"gpu: cuFFT is found below CUDA_HOME and in Python's packages, unless WEIR_CUFFT names a file",
-     finds_cufft, NULL, false},
-    {"cudacpu: a kernel that overruns a block of memory aborts", NULL, abort_beyond, false},
-    {"cudacpu: a kernel that uses memory after it was freed aborts", NULL, abort_freed, false},
-    {"cudacpu: pinned memory that is freed before its copy is done aborts", NULL, abort_free,
-     false},
-    {"cudacpu: a kernel that is given a pointer to the host's memory aborts", NULL,
-     abort_host_pointer, false},
-    {"cudacpu: a host that touches a device's memory ends", NULL, abort_host_touch, false},
-    {"cudacpu: a launch into another device's stream is refused", refuses_stream, NULL, false},
-    {"cudacpu: a copy past the end, or of the wrong kind, is refused", refuses_copy, NULL, false},
-    {"cudacpu: shared memory above 48 KB must be allowed first, on each device", refuses_shared,
-     NULL, false},
-    {"cudacpu: a kernel that touches the host's memory aborts", NULL, abort_hidden_pointer, true},
-    {"cudacpu: an access that is not aligned aborts", NULL, abort_alignment, true},
-    {"cudacpu: races are found, and what __syncwarp(), fences and atomics order is none",
-     finds_races, NULL, true},
-    {"cudacpu: sectors and turns are those that one counts by hand", counts_traffic, NULL, true},
+    {"a missing barrier shows", "", finds_barrier, CUDACPU_ALWAYS},
+    {"a fence before the barrier that others need after it shows", "",
+     [] { return cudacpu_races || cudacpu_traffic || run(tell_of, 1, 2) != 1; }, CUDACPU_ALWAYS},
+    {"a barrier that some threads never reach",
+     "threads wait for lanes or at a barrier that others never reach",
+     [] { return run(barrier_of_some, 1, N) > 1; }, CUDACPU_ALWAYS},
+    {"a machine without cuFFT is told so", "", says_no_cufft, CUDACPU_ALWAYS},
+    {"cuFFT is found below CUDA_HOME and in Python's packages, unless WEIR_CUFFT names a file", "",
+     finds_cufft, CUDACPU_ALWAYS},
+    {"a kernel that overruns a block of memory", TOUCHED,
+     [] { return run(write_beyond, 1, 1) > 0; }, CUDACPU_ALWAYS},
+    {"a kernel that uses memory after it was freed", TOUCHED, use_freed, CUDACPU_ALWAYS},
+    {"pinned memory that is freed before its copy is done",
+     "pinned memory is freed before a copy of it is done", free_early, CUDACPU_ALWAYS},
+    {"a kernel that is given a pointer to the host's memory",
+     "a kernel is given a pointer to memory of the host", pass_host_pointer, CUDACPU_ALWAYS},
+    {"a host that touches a device's memory", TOUCHED,
+     [] { return *const_cast<volatile unsigned *>(take_words(1)) > 0; }, CUDACPU_ALWAYS},
+    {"a launch into another device's stream is refused", "", refuses_stream, CUDACPU_ALWAYS},
+    {"a copy past the end, or of the wrong kind, is refused", "", refuses_copy, CUDACPU_ALWAYS},
+    {"shared memory above 48 KB must be allowed first, on each device", "", refuses_shared,
+     CUDACPU_ALWAYS},
+    {"a kernel that touches the host's memory", "a kernel touches memory of the host",
+     [] {
+	     unsigned here = 0;
+	     return write_to(&here);
+     },
+     CUDACPU_WATCHED},
+    {"an access that is not aligned", "a kernel's access is not aligned",
+     [] { return write_to(reinterpret_cast<char *>(take_words(32)) + 2); }, CUDACPU_WATCHED},
+    {"a shuffle orders nothing", "a race in shared memory",
+     [] { return finds_race(hand_on, 1, 32); }, CUDACPU_RACES},
+    {"a word and its flag want a fence", "a race in global memory",
+     [] { return finds_race(leave, 2, 1); }, CUDACPU_RACES},
+    {"two blocks change a word", "a race in global memory",
+     [] { return finds_race(count_some, 2, 1); }, CUDACPU_RACES},
+    {"shared memory is read before it is written", "shared memory that was not written",
+     [] { return finds_race(read_unset, 1, 32); }, CUDACPU_RACES},
+    {"sectors and turns are those that one counts by hand", "", counts_traffic, CUDACPU_TRAFFIC},
     {}};
