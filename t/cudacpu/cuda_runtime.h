@@ -379,8 +379,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t run, cudaStream_t s);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t run);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 
-/* Between the files of t/cudacpu: what a call gives, also to the next cudaGetLastError(); where an address lies. */
+/* Between the files of t/cudacpu: what a call gives, also to the next cudaGetLastError(); the device in use; where an address lies. */
 cudaError_t cudacpu_result(cudaError_t e);
+int cudacpu_device(void);
 bool cudacpu_is_pinned(const void *p);
 /* Adds to the copies from or to pinned memory that wait in a stream. */
 void cudacpu_count_copy(const void *p, int more);

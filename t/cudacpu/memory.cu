@@ -44,15 +44,6 @@ bool reached; /* device memory can be touched */
 char *range;  /* reserved for devices */
 size_t range_bytes;
 
-int
-current(void)
-{
-	int device;
-
-	cudaGetDevice(&device);
-	return device;
-}
-
 /* Whether those bytes lie in one block. */
 bool
 lies_in(const std::map<const char *, block> &all, const void *p, size_t bytes)
@@ -73,7 +64,7 @@ take_pages(size_t bytes, block *b)
 
 	if (posix_memalign(&p, ALIGNED, bytes))
 		return nullptr;
-	*b = {bytes, current(), static_cast<char *>(p), bytes, 0};
+	*b = {bytes, cudacpu_device(), static_cast<char *>(p), bytes, 0};
 	return b->begin;
 }
 
@@ -160,7 +151,7 @@ take_pages(size_t bytes, block *b)
 
 	if (!range)
 		reserve();
-	*b = {bytes, current(), range ? find_gap(pages, page) : nullptr, pages, 0};
+	*b = {bytes, cudacpu_device(), range ? find_gap(pages, page) : nullptr, pages, 0};
 	if (!b->begin || mprotect(b->begin, pages, PROT_READ | PROT_WRITE))
 		return nullptr;
 	return b->begin + pages - (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -270,7 +261,7 @@ cudaError_t
 cudaMemGetInfo(size_t *available, size_t *total)
 {
 	const std::lock_guard<std::mutex> hold(lock);
-	const size_t taken = used[current()];
+	const size_t taken = used[cudacpu_device()];
 
 	*total = memory;
 	*available = memory > taken ? memory - taken : 0;
@@ -288,7 +279,7 @@ cudacpu_malloc(void **p, size_t bytes)
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (!bytes)
 		return cudaSuccess;
-	if (bytes > memory || used[current()] > memory - bytes)
+	if (bytes > memory || used[cudacpu_device()] > memory - bytes)
 		return cudacpu_result(cudaErrorMemoryAllocation);
 	char *const at = take_pages(bytes, &b);
 	if (!at)
@@ -331,7 +322,7 @@ cudacpu_malloc_host(void **p, size_t bytes)
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
 	if (!(*p = malloc(bytes)))
 		return cudacpu_result(cudaErrorMemoryAllocation);
-	pinned[static_cast<char *>(*p)] = {bytes, current(), nullptr, 0, 0};
+	pinned[static_cast<char *>(*p)] = {bytes, cudacpu_device(), nullptr, 0, 0};
 	return cudaSuccess;
 }
 

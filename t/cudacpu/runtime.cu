@@ -117,6 +117,12 @@ cudaSetDevice(int d)
 	return cudaSuccess;
 }
 
+int
+cudacpu_device(void)
+{
+	return device;
+}
+
 cudaError_t
 cudaGetDevice(int *d)
 {

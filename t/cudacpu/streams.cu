@@ -48,15 +48,6 @@ int policy;
 unsigned long long dice = 1;
 thread_local int captures; /* streams that this host thread captures */
 
-int
-current(void)
-{
-	int device;
-
-	cudaGetDevice(&device);
-	return device;
-}
-
 unsigned
 roll(unsigned n)
 {
@@ -106,7 +97,7 @@ give(cudaStream_t s, task t)
 
 	if (!s && cudacpu_captures())
 		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	if (s && s->device != current())
+	if (s && s->device != cudacpu_device())
 		return cudacpu_result(cudaErrorInvalidResourceHandle);
 	if (!s) {
 		cudacpu_drain();
@@ -184,7 +175,7 @@ cudacpu_drain(void)
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
 	for (cudacpu_stream *s : streams)
-		if (s->device == current())
+		if (s->device == cudacpu_device())
 			finish(s);
 	cudacpu_rest();
 }
@@ -246,7 +237,7 @@ cudaStreamCreate(cudaStream_t *s)
 	const std::lock_guard<std::recursive_mutex> hold(lock);
 
 	cudacpu_watch_exit();
-	*s = new cudacpu_stream{current(), {}, nullptr};
+	*s = new cudacpu_stream{cudacpu_device(), {}, nullptr};
 	streams.insert(*s);
 	return cudaSuccess;
 }
@@ -293,7 +284,8 @@ cudaEventCreate(cudaEvent_t *e)
 cudaError_t
 cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
 {
-	*e = new cudacpu_event{current(), nullptr, 0, 0, 0, !(flags & cudaEventDisableTiming)};
+	*e = new cudacpu_event{
+	    cudacpu_device(), nullptr, 0, 0, 0, !(flags & cudaEventDisableTiming)};
 	return cudaSuccess;
 }
 

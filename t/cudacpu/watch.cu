@@ -222,6 +222,7 @@ PLAIN(16)
 		return __atomic_compare_exchange_n(p, old, v, false, __ATOMIC_SEQ_CST,            \
 						   __ATOMIC_RELAXED);                             \
 	}
+STRONG(8)
 STRONG(32)
 STRONG(64)
 
