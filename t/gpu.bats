@@ -37,78 +37,43 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	done
 }
 
-@test "-g gives the bytes that the CPU gives" {
+@test "-g gives the bytes that the CPU gives, on one device and on several" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
 	for c in "${commands[@]:0:3}" "morphrec --method=heap --hdome=20 f.pgm" "${commands[1]} --method=brute" \
-		"${commands[2]} --method=d3"; do
+		"${commands[2]} --method=d3" "wconv -k k.pgm --type=input f.pgm"; do
 		${c/--method=[bd]*/} >want
 		$c -g --stats=s.json | cmp - want
 		grep -q '"kernel_seconds": [0-9.]*, "copy_seconds": ' s.json
 	done
-}
-
-@test "wconv -g gives what the CPU gives, rounded to the picture's levels" {
-	have_gpu || skip "no GPU here: check holds the kernels to the definition"
-	picture
-	wconv -k k.pgm --type=input f.pgm >want
-	wconv -k k.pgm --type=input -g f.pgm | cmp - want
-	wconv -k k.pgm --type=input -g --method=fft f.pgm | cmp - want
-	wconv -k k.pgm --adjoint f.pgm | rawtopnm --range=0:4080 >want
-	wconv -k k.pgm --adjoint -g f.pgm | rawtopnm --range=0:4080 | cmp - want
-	for c in --sky=0 --damp=1; do
-		wconv -k k.pgm --normalise --deconvolve=9 $c f.pgm | rawtopnm --range=0:255 >want
-		wconv -k k.pgm --normalise --deconvolve=9 $c -g --stats=s.json f.pgm | rawtopnm --range=0:255 | cmp - want
-		grep -q '"iterations": 9, ' s.json
-	done
-}
-
-@test "-g with what the GPU does not do is wrong usage" {
-	picture
-	fails 2 "-g: goes without --max-mem" morphrec -g --max-mem=1M -m f.pgm f.pgm
-	fails 2 "-g: goes neither with --min-pts nor with --tree" emst -g --min-pts=3 f.pgm
-}
-
-@test "radon -g with what the GPU does not do is wrong usage" {
-	picture
-	for c in --sparse=0.1 --method=time --method=usfft2d; do
-		fails 2 "-g: goes without --sparse" radon -g -q 0:0.01:4 -X 300 $c gather.nrrd
-	done
-}
-
-@test "usfft -g stays within its tolerance" {
-	have_gpu || skip "no GPU here: check holds the kernels to the definition"
-	picture
-	for c in "-T 1 -n 8" "-T 3 --targets=points.nrrd" "-T 2 --inverse -n 2" \
-		"-T 1 -n 8 --weights=pipe"; do
-		usfft -g $c --stats=s.json points.nrrd >out
-		grep -q '"kernel_seconds": [0-9.]*' s.json
-	done
-}
-
-@test "a device that is not there is refused by its number" {
-	have_gpu || skip "no GPU here"
-	picture
-	fails 1 "'99': GPUs have the numbers 0 to" morphrec --gpu=99 --hdome=20 f.pgm
-	fails 1 "'0,99': GPUs have the numbers 0 to" morphrec --gpu=0,99 --hdome=20 f.pgm
-	fails 1 "'0,0' names GPU 0 twice" morphrec --gpu=0,0 --hdome=20 f.pgm
-}
-
-@test "a list of devices is wrong usage where the work does not split" {
-	picture
-	fails 2 "-g: '0,1' is a list, and emst runs on one GPU" emst --gpu=0,1 f.pgm
-	fails 2 "-g: '0,1' is a list, and --deconvolve runs on one GPU" wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
-	fails 2 "-g: '0,1' is a list, and usfft runs on one GPU" usfft --gpu=0,1 -T 1 -n 8 points.nrrd
-}
-
-@test "several devices give the bytes of one" {
-	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
-	picture
 	! morphrec --gpu=1 --hdome=20 f.pgm 2>&1 | grep -aq 'numbers 0 to 0' || skip "there is one GPU only"
 	for c in "${commands[0]}" "${commands[2]}" "${commands[@]:3:2}" "${commands[6]}"; do
 		$c -g >want
 		$c --gpu=0,1 | cmp - want
 	done
+}
+
+@test "-g with what the GPU does not do, or a list of devices where the work does not split, is wrong usage" {
+	picture
+	while IFS='|' read -r text command; do
+		fails 2 "-g: $text" $command
+	done <<-'END'
+		goes without --max-mem|morphrec -g --max-mem=1M -m f.pgm f.pgm
+		goes neither with --min-pts nor with --tree|emst -g --min-pts=3 f.pgm
+		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --sparse=0.1 gather.nrrd
+		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=time gather.nrrd
+		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=usfft2d gather.nrrd
+		'0,1' is a list, and emst runs on one GPU|emst --gpu=0,1 f.pgm
+		'0,1' is a list, and --deconvolve runs on one GPU|wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
+		'0,1' is a list, and usfft runs on one GPU|usfft --gpu=0,1 -T 1 -n 8 points.nrrd
+	END
+}
+
+@test "a device that is not there is refused by its number" {
+	picture
+	fails 1 "'99': GPUs have the numbers 0 to" "$B/t/cudacpu/morphrec" --gpu=99 --hdome=20 f.pgm
+	fails 1 "'0,99': GPUs have the numbers 0 to" "$B/t/cudacpu/morphrec" --gpu=0,99 --hdome=20 f.pgm
+	fails 1 "'0,0' names GPU 0 twice" "$B/t/cudacpu/morphrec" --gpu=0,0 --hdome=20 f.pgm
 }
 
 @test "a program starts, and does its work, on a machine without a driver" {

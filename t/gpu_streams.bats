@@ -135,52 +135,49 @@ as_one() {
 	$gpu/usfft -g -T 1 -n 6,5 --points=points v? | cmp - <(rawjoin share0 share1)
 }
 
+# fails_behind TEXT COMMAND...: the command fails, says TEXT or a line that begins with it, and has written `want` before.
+fails_behind() {
+	local text=$1 got=0
+	shift
+	"$@" >got 2>err || got=$?
+	[ $got -eq 1 ] && [[ $(cat err) == "$text"* ]] && cmp got want
+}
+
 @test "an item that fails with -g is named, and the items before it are written" {
 	colours
 	emst c1 c2 >want
 	for end in 'P6\n4 4\n255\nxx' 'P9\n'; do
 		(cat c1 c2 && printf "$end") >bad
-		run -1 --separate-stderr $gpu/emst -g bad
-		[[ $stderr == 'emst: bad: item 3: '* ]]
-		$gpu/emst -g bad 2>/dev/null | cmp - want
+		fails_behind 'emst: bad: item 3: ' $gpu/emst -g bad
 	done
 	grays
 	morphrec --hdome=20 g1 g2 >want
 	(cat g1 g2 && printf 'P5\n4 4\n255\nxx') >bad
-	run -1 --separate-stderr $gpu/morphrec -g --hdome=20 bad
-	same <(echo "$stderr") 'morphrec: bad: item 3: the payload ends after 2 of 16 bytes'
-	$gpu/morphrec -g --hdome=20 bad 2>/dev/null | cmp - want
+	fails_behind 'morphrec: bad: item 3: the payload ends after 2 of 16 bytes' $gpu/morphrec -g --hdome=20 bad
 	dptrace --quiet -p 5,20 -p 65,30 g1 g2 g3 >want
-	run -1 --separate-stderr $gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
-	same <(echo "$stderr") 'dptrace: g4: line 0: point 65,30 lies outside the image of 60 x 60'
-	same <(echo "$output") "$(cat want)"
+	fails_behind 'dptrace: g4: line 0: point 65,30 lies outside the image of 60 x 60' \
+		$gpu/dptrace -g --quiet -p 5,20 -p 65,30 g1 g2 g3 g4 g5
 	scattered
-	$gpu/usfft -g -T 1 -n 6,5 v1 --points=points >want
 	item float '2 60' 'kinds: complex domain' -- nan $(seq 119) >bad
-	run -1 --separate-stderr $gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
-	same <(echo "$stderr") 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite'
-	$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3 2>/dev/null | cmp - want
+	$gpu/usfft -g -T 1 -n 6,5 v1 --points=points >want
+	fails_behind 'usfft: bad: point 0 has a coordinate or value that is NaN or infinite' \
+		$gpu/usfft -g -T 1 -n 6,5 --points=points v1 bad v2 v3
 	for i in 1 2 3; do gen --type=float smooth 70 60 $i >f$i; done
 	item float '70 60' 'kinds: domain domain' -- 3e38 $(seq 4199) >bad
 	gen kernels 5 2 2 >k.nrrd
 	$gpu/wconv -g -k k.nrrd f1 f2 >want
-	run -1 --separate-stderr $gpu/wconv -g -k k.nrrd f1 f2 bad f3
-	[[ $stderr == 'wconv: bad: '* ]]
-	$gpu/wconv -g -k k.nrrd f1 f2 bad f3 2>/dev/null | cmp - want
+	fails_behind 'wconv: bad: ' $gpu/wconv -g -k k.nrrd f1 f2 bad f3
 	gencmp --traces=8 --samples=40 >gather
 	for i in {1..35}; do cat gather; done >many
 	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many >want
 	echo rubbish >>many
-	run -1 --separate-stderr $gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many
-	[[ $stderr == 'radon: many: item 36: '* ]]
-	$gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many 2>/dev/null | cmp - want
+	fails_behind 'radon: many: item 36: ' $gpu/radon -g --quiet -q -.1:.1:9 -X 1000 many
 	# Found while it is computed, when the next item may have been read.
 	item float '4 2' 'kinds: list domain' 'columns:=x y re im' -- .1 .2 1 0 .1 nan 1 0 >bad
 	$gpu/usfft -g -T 1 -n 6,5 r1 r2 >want
-	run -1 --separate-stderr $gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5
-	same <(echo "$stderr") 'usfft: bad: point 1 has a coordinate or value that is NaN or infinite'
-	$gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5 2>/dev/null | cmp - want
-	cat r1 r2 bad r3 | $gpu/usfft -g -T 1 -n 6,5 2>&1 >/dev/null | grep -q '^usfft: (stdin): item 3: point 1 '
+	fails_behind 'usfft: bad: point 1 has a coordinate or value that is NaN or infinite' $gpu/usfft -g -T 1 -n 6,5 r1 r2 bad r3 r4 r5
+	cat r1 r2 bad r3 >stream
+	fails_behind 'usfft: stream: item 3: point 1 ' $gpu/usfft -g -T 1 -n 6,5 stream
 }
 
 # The reader finds the end of the payload while the device works. t/cudacpu ends a process with another message that calls exit()
