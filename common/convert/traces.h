@@ -18,9 +18,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "common/stream/raw.h"
 #include "common/base/opt.h"
 #include "common/stream/img.h"
+#include "common/stream/raw.h"
 
 /* --- samples: pure ------------------------------------------------------------------------------------------------ */
 
@@ -154,39 +154,6 @@ struct traces {
  */
 void traces_open_su(struct traces *t, const char *path, bool dt_given);
 void traces_open_segy(struct traces *t, const char *path, bool dt_given);
-
-/* --- for the files of this room ----------------------------------------------------------------------------------- */
-
-/* Opens path. It reads nothing yet. */
-void traces_open(struct traces *t, const char *path);
-
-/*
- * Returns the next n bytes without consuming them, n <= 1 MiB. Sets *got to the bytes that there are: fewer than n at the end
- * of the file.
- */
-const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
-
-/* Consumes n bytes that traces_look() has returned. */
-void traces_skip(struct traces *t, size_t n);
-
-/*
- * Whether the first trace, if it has ns samples, ends at the end of the file, or before a header that states the same ns and
- * dt.
- */
-bool traces_fit(struct traces *t, size_t ns);
-
-/*
- * Dies when the n bytes that the file begins with are those of a format that foreign_what() knows. wants: the format that is
- * read. A program that writes traces reads files for its --headers alone, and its message says so.
- */
-void traces_refuse_foreign(const struct traces *t, const void *first, size_t n, const char *wants);
-
-/*
- * Dies when t->dt is 0 or negative. dt is an unsigned number, since there are SEG-Y files with 40000 us, which SEG-Y's signed
- * numbers do not hold. Above 32767, what is a multiple of 250 us as a negative number counts as negative: -4000 is 61536
- * unsigned, which nobody records. where: "", or "trace 1: ".
- */
-void traces_check_dt(const struct traces *t, const char *where);
 
 /* --- the programs ------------------------------------------------------------------------------------------------- */
 
