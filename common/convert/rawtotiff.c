@@ -15,6 +15,7 @@
 #include "common/convert/tiff.h"
 #include "common/stream/axes.h"
 #include "common/stream/door.h"
+#include "common/stream/nodata.h"
 #include "common/stream/raw.h"
 
 enum { TIFFPUT_PLAIN, TIFFPUT_DEFLATE, TIFFPUT_LZW, TIFFPUT_ZSTD };
@@ -350,29 +351,16 @@ struct args {
 	TIFF *t;
 };
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.name = "compress",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, how.compress),
-     .arg = "CODEC",
-     .help = "%s, all without loss (none)",
+    {0, "compress", OPT_WORD, AT(how.compress), "CODEC", "%s, all without loss (none)",
      .words = "none|deflate|lzw|zstd"},
-    {.name = "tile",
-     .kind = OPT_SIZE,
-     .at = offsetof(struct args, how.tile),
-     .arg = "N",
-     .help = "tiles of NxN pixels, a multiple of 16 (strips of rows)",
-     .lo = 16,
-     .hi = 4096},
-    {.name = "bigtiff",
-     .kind = OPT_FLAG,
-     .at = offsetof(struct args, big),
-     .help = "BigTIFF; the default where the first item has 4 GB or more"},
-    {.name = "nodata",
-     .kind = OPT_STR,
-     .at = offsetof(struct args, nodata),
-     .arg = "V",
-     .help = "the value of missing samples, a number or nan (the key nodata:=)"},
+    {0, "tile", OPT_SIZE, AT(how.tile), "N",
+     "tiles of NxN pixels, a multiple of 16 (strips of rows)", 16, 4096},
+    {0, "bigtiff", OPT_FLAG, AT(big), NULL,
+     "BigTIFF; the default where the first item has 4 GB or more"},
+    {0, "nodata", OPT_STR, AT(nodata), "V",
+     "the value of missing samples, a number or nan (the key nodata:=)"},
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the pages of a TIFF file.",

@@ -12,7 +12,6 @@
 
 #include "common/base/why.h"
 #include "common/stream/img.h"
-#include "common/stream/nodata.h"
 
 /* --- messages ------------------------------------------------------------------------------------------------------- */
 
@@ -97,34 +96,7 @@ size_t tiff_read_numbers(const char *text, double *v, size_t most);
 void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
 void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 
-/* Missing samples: GDAL names their value, which is the key nodata, or has a mask of them. */
-struct missing {
-	struct nodata key;  /* of the samples in the file */
-	enum img_type type; /* of the samples of the item */
-	uint64_t kept;	    /* missing samples that stay integers */
-	char *made;	    /* [room] samples of another type; owned */
-	size_t room;
-	/* of the page at hand: [h][w], 0 where the pixel is missing; NULL: none. Owned */
-	unsigned char *mask;
-	size_t w, at;  /* its width; how many of its pixels missing_mark() has used */
-	size_t planes; /* samples of a pixel */
-};
-
-/*
- * Reads the key of x. Missing samples of floats will become NaN. With nan those of integers will, too: then x->type becomes
- * float, or double for 32 and 64 bits. masked: a page has a mask. Then x gets the key when it has none.
- */
-struct missing missing_of(struct img *x, bool nan, bool masked);
-
-/*
- * Returns n samples of the item, made of n samples of the file. They are `rows`, which it changes, or lie in a buffer that the
- * next call fills again.
- */
-const void *missing_mark(struct missing *d, void *rows, size_t n);
-
-void missing_free(struct missing *d);
-
-/* --- stacks: tiffread.c ---------------------------------------------------------------------------------------------- */
+/* --- stacks ---------------------------------------------------------------------------------------------- */
 
 /*
  * What the tag ImageDescription says of a stack: how many pages lie along which axis, and the spacing of samples. Two formats
@@ -188,14 +160,30 @@ struct tiffpage {
  */
 int tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why);
 
-/*
- * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256
- * as some programs write them. It is 0 when they are v itself, as others write them. It is -1 when they need 16 bits.
- */
-int tiffpage_palette_shift(TIFF *t, unsigned bits);
-
 /* Whether two pages can be pictures of one stack. */
 bool tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b);
+
+/* Where rows go: put() takes n of them at a time. */
+struct sink {
+	void (*put)(void *to, const void *rows, size_t n);
+	void *to;
+};
+
+/* A sink that keeps all rows, of this many bytes, one behind the other. */
+struct kept {
+	char *at;
+	size_t row;
+};
+void tiffpage_keep(void *kept, const void *rows, size_t n);
+
+/*
+ * Reads a layer of the page, the current directory of t, from the top, and puts it into out, a band at a time. The samples have
+ * the item's type. Returns 0, or -1 when libtiff failed or there was no memory; tiff_why() says which.
+ */
+int tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out);
+
+/* How many of the page's tiles or strips the file leaves out. They are read as the value of missing samples, else as 0. */
+size_t tiffpage_absent(TIFF *t, const struct tiffpage *p);
 
 /* Bytes of a row of the item. */
 size_t tiffpage_row(const struct tiffpage *p);
@@ -211,7 +199,7 @@ struct tiffpages_page {
 /* The pages of a file and the masks of their missing pixels. The caller frees them with tiffpages_free(). */
 struct tiffpages {
 	struct tiffpages_page *at;
-	size_t n;
+	size_t n, room;
 };
 
 /* How many directories are small copies of other pages, or masks. */

@@ -4,13 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/sample.h"
 #include "common/convert/tiff.h"
 #include "common/picture/mosaic.h"
-
-/* ---- places on the map ---- */
 
 enum {
 	MODEL_TYPE = 1024,
@@ -213,84 +208,4 @@ tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
 	}
 	if (nodata)
 		TIFFSetField(t, TIFF_NODATA, nodata);
-}
-
-/* ---- missing samples ---- */
-
-enum { CHUNK = 512 };
-
-struct missing
-missing_of(struct img *x, bool nan, bool masked)
-{
-	struct missing d = {.key = nodata_of(x, false), .type = x->type, .planes = 1};
-
-	if ((d.key.named || masked) && nan && !img_is_float(x->type))
-		d.type = img_type_size(x->type) < 4 ? IMG_F32 : IMG_F64;
-	x->type = d.type;
-	if (masked && !img_key(x, "nodata"))
-		img_set_key(x, "nodata", "nan");
-	if (img_row_axis(x))
-		d.planes = x->axis[0].n;
-	return d;
-}
-
-/* Makes floats or doubles of n integers, at most CHUNK. */
-static void
-widen(const struct missing *d, char *to, const char *from, size_t n)
-{
-	double some[CHUNK];
-
-	sample_load(some, from, d->key.type, n);
-	sample_store(to, some, d->type, n);
-}
-
-/* Makes NaN, of the type of d, of the n samples at v that is[] or the mask says are missing. The first one is sample `at` of the rows. */
-static void
-put_nan(struct missing *d, char *v, uint8_t *is, size_t at, size_t n)
-{
-	_Alignas(double) char nan[8];
-
-	for (size_t i = 0; d->mask && i < n; i++)
-		if (!d->mask[d->at + (at + i) / d->planes])
-			is[i] = NODATA_VALUE;
-	nodata_store(nan, d->type, "nan");
-	nodata_put(v, is, NODATA_VALUE, nan, img_type_size(d->type), n);
-}
-
-const void *
-missing_mark(struct missing *d, void *rows, size_t n)
-{
-	const size_t from = img_type_size(d->key.type), to = img_type_size(d->type);
-	const bool converts = d->key.type != d->type;
-	uint8_t is[CHUNK];
-	char *v = rows;
-
-	if (!d->key.named && !d->mask && !converts)
-		return rows;
-	if (converts) {
-		if (n > d->room)
-			d->made = weir_xgrow(d->made, &d->room, n, to);
-		v = d->made;
-	}
-	for (size_t i = 0; i < n; i += CHUNK) {
-		const size_t some = n - i < CHUNK ? n - i : CHUNK;
-		const char *given = (const char *)rows + i * from;
-
-		nodata_mark(&d->key, is, given, some);
-		if (converts)
-			widen(d, v + i * to, given, some);
-		if (img_is_float(d->type))
-			put_nan(d, v + i * to, is, i, some);
-		for (size_t k = 0; k < some; k++)
-			d->kept += !img_is_float(d->type) && is[k];
-	}
-	d->at += n / d->planes;
-	return v;
-}
-
-void
-missing_free(struct missing *d)
-{
-	weir_free(d->made);
-	d->made = NULL;
 }

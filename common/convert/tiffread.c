@@ -1,214 +1,15 @@
 /* link: -ltiff */
+/* The pages of a TIFF file: their layouts, their descriptions, and their rows as samples of an item. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/opt.h"
+#include "common/base/sample.h"
 #include "common/convert/tiff.h"
-
-/* ---- stacks ---- */
-
-/* --- values of the text ---------------------------------------------------------------------------------------------- */
-
-/* The value in ImageJ's line name=value; NULL when it is missing. */
-static const char *
-line_value(const char *text, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *s = text; s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
-		if (!strncmp(s, name, n) && s[n] == '=')
-			return s + n + 1;
-	return NULL;
-}
-
-/* The value of the attribute name="value" in the element that begins at s; NULL when it is missing. */
-static const char *
-attribute(const char *s, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *end = strchr(s, '>'); end && (s = strstr(s, name)) && s < end; s += n)
-		if (strchr(" \t\n\r", s[-1]) && s[n] == '=' &&
-		    (s[n + 1] == '"' || s[n + 1] == '\''))
-			return s + n + 2;
-	return NULL;
-}
-
-static size_t
-count_at(const char *s)
-{
-	const double v = s ? strtod(s, NULL) : 1;
-
-	return v >= 1 && v <= 0x1p40 && v == floor(v) ? (size_t)v : 0;
-}
-
-static double
-distance_at(const char *s)
-{
-	const double v = s ? strtod(s, NULL) : NAN;
-
-	return isfinite(v) && v > 0 ? v : NAN;
-}
-
-/* Copies text up to one of the characters in `ends`. \u00B5 and the micro sign become u, as in um. */
-static void
-take_unit(const char *s, const char *ends, char unit[16])
-{
-	size_t n = 0;
-
-	unit[0] = 0;
-	while (s && *s && !strchr(ends, *s) && n < 15) {
-		if (!strncmp(s, "\\u00B5", 6) || !strncmp(s, "\xc2\xb5", 2) ||
-		    !strncmp(s, "\xce\xbc", 2)) {
-			unit[n++] = 'u';
-			s += *s == '\\' ? 6 : 2;
-		} else {
-			unit[n++] = *s == '"' || (unsigned char)*s < ' ' ? '?' : *s;
-			s++;
-		}
-	}
-	unit[n] = 0;
-	if (!strcmp(unit, "micron"))
-		strcpy(unit, "um");
-}
-
-/* Reads a time and its unit, which ends at one of `ends`. Returns seconds; NaN when one of them is malformed. */
-static double
-seconds_at(const char *s, const char *unit, const char *ends)
-{
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = {{"", 1},	   {"s", 1},	   {"sec", 1},	 {"seconds", 1},
-		     {"ms", 1e-3}, {"msec", 1e-3}, {"us", 1e-6}, {"ns", 1e-9},
-		     {"min", 60},  {"h", 3600},	   {"d", 86400}};
-	char name[16];
-
-	take_unit(unit, ends, name);
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (!strcmp(name, units[i].name))
-			return distance_at(s) * units[i].seconds;
-	return NAN;
-}
-
-static void
-add_axis(struct stackmeta *m, char name, size_t n)
-{
-	const size_t used = strlen(m->order);
-
-	if (!n || !weir_mul(m->n, n, &m->n))
-		m->n = 0;
-	if (n <= 1 || used == 3)
-		return;
-	m->order[used] = name;
-	m->size[used] = n;
-}
-
-/* --- the two formats ------------------------------------------------------------------------------------------------- */
-
-static void
-read_imagej(const char *text, struct stackmeta *m)
-{
-	static const char *const units[] = {"unit", "yunit", "zunit"};
-
-	m->imagej = true;
-	m->n = 1;
-	add_axis(m, 'c', count_at(line_value(text, "channels")));
-	add_axis(m, 'z', count_at(line_value(text, "slices")));
-	add_axis(m, 't', count_at(line_value(text, "frames")));
-	if (m->n == 1 && line_value(text, "images"))
-		add_axis(m, 'n', count_at(line_value(text, "images")));
-	m->spacing[2] = distance_at(line_value(text, "spacing"));
-	m->interval = seconds_at(line_value(text, "finterval"), line_value(text, "tunit"), "\n");
-	for (int i = 0; i < 3; i++) {
-		const char *own = line_value(text, units[i]);
-		take_unit(own ? own : line_value(text, "unit"), "\n", m->unit[i]);
-	}
-}
-
-static void
-read_ome(const char *pixels, size_t planes, struct stackmeta *m)
-{
-	const char *const sizes[] = {"SizeC", "SizeZ", "SizeT"};
-	const char *order = attribute(pixels, "DimensionOrder");
-	char name[] = "PhysicalSizeX", unit[] = "PhysicalSizeXUnit";
-
-	m->ome = true;
-	m->n = 1;
-	for (size_t i = 2; order && i < strnlen(order, 5); i++)
-		for (int k = 0; k < 3; k++)
-			if (order[i] == sizes[k][4]) {
-				size_t n = count_at(attribute(pixels, sizes[k]));
-				if (k == 0 && planes && n % planes == 0)
-					n /= planes;
-				add_axis(m, (char)(sizes[k][4] - 'A' + 'a'), n);
-			}
-	for (int i = 0; i < 3; i++) {
-		name[12] = unit[12] = (char)('X' + i);
-		m->spacing[i] = distance_at(attribute(pixels, name));
-		take_unit(attribute(pixels, unit), "\"'", m->unit[i]);
-		if (!isnan(m->spacing[i]) && !m->unit[i][0])
-			strcpy(m->unit[i], "um"); /* the default of OME's schema */
-	}
-	m->interval = seconds_at(attribute(pixels, "TimeIncrement"),
-				 attribute(pixels, "TimeIncrementUnit"), "\"'");
-}
-
-void
-stackmeta_read(const char *text, size_t planes, struct stackmeta *m)
-{
-	const char *pixels;
-
-	*m = (struct stackmeta){.spacing = {NAN, NAN, NAN}, .interval = NAN};
-	if (!strncmp(text, "ImageJ=", 7))
-		read_imagej(text, m);
-	else if (strstr(text, "<OME") && (pixels = strstr(text, "<Pixels")))
-		read_ome(pixels + 7, planes, m);
-}
-
-char *
-stackmeta_set(const char *text, const char *name, const char *value)
-{
-	const char *pixels = strstr(text, "<Pixels");
-	const char *old = pixels ? attribute(pixels + 7, name) : NULL;
-	const char *end = old ? strchr(old, old[-1]) : NULL;
-	const size_t before = end ? (size_t)(old - text) : strlen(text);
-	char *s = malloc(strlen(text) + strlen(value) + 1);
-
-	if (!s)
-		return NULL;
-	memcpy(s, text, before);
-	strcpy(s + before, end ? value : "");
-	return strcat(s, end ? end : "");
-}
-
-void
-stackmeta_print(const struct stackmeta *m, char *text, size_t room)
-{
-	size_t n[3] = {1, 1, 1}, used;
-
-	for (size_t i = 0; m->order[i]; i++)
-		n[m->order[i] == 'c' ? 0 : m->order[i] == 't' ? 2 : 1] *= m->size[i];
-	used = (size_t)snprintf(text, room, "ImageJ=1.54f\nimages=%zu\n", n[0] * n[1] * n[2]);
-	const char *const names[] = {"channels", "slices", "frames"};
-	for (int i = 0; i < 3; i++)
-		if (n[i] > 1)
-			used +=
-			    (size_t)snprintf(text + used, room - used, "%s=%zu\n", names[i], n[i]);
-	if ((n[0] > 1) + (n[1] > 1) + (n[2] > 1) > 1)
-		used += (size_t)snprintf(text + used, room - used, "hyperstack=true\n");
-	if (m->unit[0][0])
-		used += (size_t)snprintf(text + used, room - used, "unit=%s\n", m->unit[0]);
-	if (!isnan(m->spacing[2]))
-		used +=
-		    (size_t)snprintf(text + used, room - used, "spacing=%.17g\n", m->spacing[2]);
-	if (!isnan(m->interval))
-		used +=
-		    (size_t)snprintf(text + used, room - used, "finterval=%.17g\n", m->interval);
-	snprintf(text + used, room - used, "loop=false\n");
-}
+#include "common/stream/nodata.h"
 
 /* ---- pages ---- */
 
@@ -331,8 +132,12 @@ read_as_rgba(TIFF *t, struct tiffpage *p, struct why *why)
 	return 0;
 }
 
-int
-tiffpage_palette_shift(TIFF *t, unsigned bits)
+/*
+ * How far the palette's entries are shifted right to become bytes v. The shift is 8 when all entries are v * 257, or v * 256
+ * as some programs write them. It is 0 when they are v itself, as others write them. It is -1 when they need 16 bits.
+ */
+static int
+palette_shift(TIFF *t, unsigned bits)
 {
 	bool high = true, low = true;
 	uint16_t *map[3];
@@ -352,7 +157,7 @@ tiffpage_palette_shift(TIFF *t, unsigned bits)
 static int
 read_colours(TIFF *t, struct tiffpage *p, struct why *why)
 {
-	const int shift = tiffpage_palette_shift(t, p->bits);
+	const int shift = palette_shift(t, p->bits);
 
 	if (p->planes > 1 && (p->bits != 8 || shift < 0))
 		return why_set(
@@ -484,12 +289,7 @@ kind_of_page(TIFF *t)
 static int
 add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 {
-	if (!(l->n & (l->n + 1)) || !l->at) {
-		void *more = realloc(l->at, (2 * l->n + 2) * sizeof *l->at);
-		if (!more)
-			return why_set(why, "no memory for pages");
-		l->at = more;
-	}
+	l->at = weir_xgrow(l->at, &l->room, l->n + 1, sizeof *l->at);
 	struct tiffpages_page *p = &l->at[l->n++];
 	*p = (struct tiffpages_page){.number = number, .offset = TIFFCurrentDirOffset(t)};
 	return tiffpage_read(t, indices, &p->layout, why);
@@ -543,7 +343,7 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 void
 tiffpages_free(struct tiffpages *l)
 {
-	free(l->at);
+	weir_free(l->at);
 	*l = (struct tiffpages){0};
 }
 
@@ -714,4 +514,475 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 	tiff_keys_of(t, x);
 	tiff_geo_of(t, x, row);
 	note_resolution(t, p, x, row);
+}
+
+struct palette {
+	const uint16_t *map[3]; /* 2^bits entries of red, green and blue */
+	int shift; /* entries are shifted right by it and become bytes; -1: they stay ushorts */
+};
+
+/* ---- packed samples ---- */
+
+/* Converts samples that TIFF has packed to samples of an item. Pure. */
+
+/* Returns sample i of a row of packed bits. */
+static uint32_t
+bits_at(const unsigned char *from, size_t i, unsigned bits)
+{
+	const size_t first = i * bits;
+	uint64_t v = 0;
+
+	for (size_t b = first / 8; b <= (first + bits - 1) / 8; b++)
+		v = v << 8 | from[b];
+	v >>= 7 - (first + bits - 1) % 8;
+	return (uint32_t)(v & ((1ull << bits) - 1));
+}
+
+/* The same, where samples of 8 and 16 bits are in this machine's byte order. */
+static uint32_t
+value_at(const unsigned char *from, size_t i, unsigned bits)
+{
+	uint16_t h;
+
+	if (bits == 8)
+		return from[i];
+	if (bits != 16)
+		return bits_at(from, i, bits);
+	memcpy(&h, from + 2 * i, 2);
+	return h;
+}
+
+static void
+store(void *to, size_t i, size_t size, uint32_t v)
+{
+	if (size == 1)
+		((uint8_t *)to)[i] = (uint8_t)v;
+	else if (size == 2)
+		((uint16_t *)to)[i] = (uint16_t)v;
+	else
+		((uint32_t *)to)[i] = v;
+}
+
+/* Copies n samples, of which sample i becomes to[i * apart]. */
+static void
+unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t apart)
+{
+	if (apart == 1) {
+		memcpy(to, from, n * size);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		memcpy((char *)to + i * apart * size, from + i * size, size);
+}
+
+/*
+ * Unpacks n samples of `bits` bits each. Samples of 8, 16, 32 and 64 bits are in this machine's byte order; others are packed
+ * highest bit first, and those of signed types are two's complements.
+ */
+static void
+unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enum img_type type,
+	       size_t apart)
+{
+	const size_t size = img_type_size(type);
+	const bool is_signed = type == IMG_I8 || type == IMG_I16 || type == IMG_I32;
+	const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
+
+	if (bits == 8 * size) {
+		unpack_whole(to, from, n, size, apart);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
+}
+
+/*
+ * Returns the float whose bits are a sign, an exponent of e bits and a mantissa of m bits. It is exact: m is at most 23. A NaN
+ * loses its payload.
+ */
+static float
+float_of(uint32_t bits, int e, int m)
+{
+	const int top = (1 << e) - 1, exponent = (int)(bits >> m) & top;
+	const int mantissa = (int)(bits & ((1u << m) - 1)), least = 2 - (1 << (e - 1)) - m;
+	float v;
+
+	if (exponent == top)
+		v = mantissa ? NAN : INFINITY;
+	else if (exponent)
+		v = ldexpf((float)((1 << m) + mantissa), exponent - 1 + least);
+	else
+		v = ldexpf((float)mantissa, least);
+	return bits >> (e + m) ? -v : v;
+}
+
+/* Unpacks floats of 16 or 24 bits, which are in this machine's byte order. */
+static void
+unpack_floats(float *to, const unsigned char *from, size_t n, unsigned bits, size_t apart)
+{
+	const uint32_t one = 1;
+	const size_t high = *(const unsigned char *)&one ? 2 : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char *b = from + 3 * i;
+
+		to[i * apart] =
+		    bits == 16
+			? float_of(value_at(from, i, 16), 5, 10)
+			: float_of((uint32_t)(b[high] << 16 | b[1] << 8 | b[2 - high]), 7, 16);
+	}
+}
+
+/* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
+static void
+unpack_integers(char *to, const unsigned char *from, size_t n, unsigned bits)
+{
+	const enum img_type type = bits == 8 ? IMG_I8 : bits == 16 ? IMG_I16 : IMG_I32;
+	const enum img_type given = bits == 32 ? IMG_F64 : IMG_F32;
+	double v;
+
+	for (size_t i = 0; i < n; i++) {
+		sample_load(&v, from + i * bits / 8, type, 1);
+		sample_store(to + i * img_type_size(given), &v, given, 1);
+	}
+}
+
+/*
+ * Replaces n indices of `bits` bits by their colours, three samples each. p->shift says whether these are bytes or ushorts.
+ * Index i is sample i * step of from, and its colour begins at to[i * apart].
+ */
+static void
+unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsigned bits,
+	       const struct palette *p, size_t apart)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t v = value_at(from, i * step, bits);
+
+		for (size_t k = 0; k < 3; k++)
+			if (p->shift >= 0)
+				((uint8_t *)to)[apart * i + k] =
+				    (uint8_t)(p->map[k][v] >> p->shift);
+			else
+				((uint16_t *)to)[apart * i + k] = p->map[k][v];
+	}
+}
+
+/* Replaces each sample v by 2^bits - 1 - v. It inverts pictures in which 0 is white. */
+static void
+unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
+{
+	const size_t size = img_type_size(type), spare = 8 * size - bits;
+	unsigned char *v = samples;
+
+	if (size == 1 || !spare) {
+		for (size_t i = 0; i < n * size; i++)
+			v[i] ^= (unsigned char)(255u >> spare);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (size == 2)
+			((uint16_t *)samples)[i] ^= (uint16_t)(UINT16_MAX >> spare);
+		else
+			((uint32_t *)samples)[i] ^= UINT32_MAX >> spare;
+}
+
+/* ---- rows ---- */
+
+/* The rows of a page, converted to samples of an item, a band at a time. */
+
+enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tiles if that is more */
+
+/* --- bands ------------------------------------------------------------------------------------------------------------ */
+
+/* What the reading of a page needs. Rows are those of the page as stored; samples are those of the item. */
+struct reader {
+	TIFF *t;
+	const struct tiffpage *p;
+	size_t layer;
+	size_t unit_w, unit_h;	   /* of a tile or strip */
+	size_t unit_bytes, stride; /* of a tile or strip from libtiff; of one row of it */
+	size_t row;		   /* bytes of a row of the band */
+	unsigned char *unit;
+	char *band; /* rows of the item */
+	size_t band_h;
+	struct palette palette;
+};
+
+/* GDAL leaves tiles and strips of missing samples out of a file. */
+static bool
+is_absent(TIFF *t, uint32_t i)
+{
+	return !TIFFGetStrileByteCount(t, i) && !TIFFGetStrileOffset(t, i);
+}
+
+size_t
+tiffpage_absent(TIFF *t, const struct tiffpage *p)
+{
+	const uint32_t n = p->tiled ? TIFFNumberOfTiles(t) : TIFFNumberOfStrips(t);
+	size_t absent = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		absent += is_absent(t, i);
+	return absent;
+}
+
+/* Makes a tile or strip that is absent: the value of missing samples, or 0. */
+static int
+fill_unit(const struct reader *r)
+{
+	const size_t size = img_type_size(r->p->type);
+	const char *word;
+	double v = 0;
+
+	memset(r->unit, 0, r->unit_bytes);
+	if (!TIFFGetField(r->t, TIFF_NODATA, &word) || !word || !opt_number(word, &v) || v == 0)
+		return 0;
+	if (r->p->way != TIFF_PLAIN || r->p->bits != 8 * size ||
+	    !nodata_store(r->unit, r->p->type, word))
+		return -1;
+	for (size_t i = size; i + size <= r->unit_bytes; i += size)
+		memcpy(r->unit + i, r->unit, size);
+	return 0;
+}
+
+/* Moves the samples of the layer to the front of each row of the tile or strip, where those of all layers are side by side. */
+static void
+gather_layer(const struct reader *r)
+{
+	const size_t pixel = r->p->stored_planes * r->p->bits / 8, layers = r->p->layers;
+
+	if (layers < 2 || r->p->separate_layers)
+		return;
+	for (unsigned char *row = r->unit; row + r->stride <= r->unit + r->unit_bytes;
+	     row += r->stride)
+		for (size_t i = 0; i < r->unit_w; i++)
+			memmove(row + i * pixel, row + (i * layers + r->layer) * pixel, pixel);
+}
+
+static int
+load_unit(struct reader *r, size_t x, size_t y, size_t plane)
+{
+	const uint32_t i = r->p->tiled
+			       ? TIFFComputeTile(r->t, (uint32_t)x, (uint32_t)y, 0, (uint16_t)plane)
+			       : TIFFComputeStrip(r->t, (uint32_t)y, (uint16_t)plane);
+	const tmsize_t n = (tmsize_t)r->unit_bytes;
+
+	if (is_absent(r->t, i))
+		return fill_unit(r);
+	/* A strip at the end of the page is shorter than the others. */
+	const size_t rows = r->p->stored_h - y < r->unit_h ? r->p->stored_h - y : r->unit_h;
+	/* libtiff leaves parts of a damaged facsimile as they were. */
+	if (r->p->facsimile)
+		memset(r->unit, 0, r->unit_bytes);
+	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
+					 : TIFFReadEncodedStrip(r->t, i, r->unit, n);
+
+	/* In both byte orders, TIFF 6.0 packs integers of 24 bits highest bit first. libtiff swaps them in one of the two. */
+	if (r->p->bits == 24 && r->p->way != TIFF_FLOAT24 && got > 0 && TIFFIsByteSwapped(r->t))
+		TIFFSwabArrayOfTriples(r->unit, got / 3);
+	gather_layer(r);
+	return got < 0 || (size_t)got < (rows - 1) * r->stride + 1 ? -1 : 0;
+}
+
+/*
+ * Converts w pixels of the palette. In a page of separate planes, the pixels are those of one plane: the indices, or a plane
+ * beside them. Planes beside the indices are bytes, and so are the colours then.
+ */
+static void
+lay_colours(const struct reader *r, char *to, const unsigned char *from, size_t w, size_t plane)
+{
+	const struct tiffpage *p = r->p;
+	const size_t step = p->separate ? 1 : p->stored_planes;
+
+	if (!plane)
+		unpack_palette(to, from, w, step, p->bits, &r->palette, p->planes);
+	for (size_t k = plane ? plane : 1; k < (plane ? plane + 1 : step); k++)
+		for (size_t i = 0; i < w; i++)
+			to[i * p->planes + 2 + k] = (char)from[i * step + (plane ? 0 : k)];
+}
+
+/* Copies a tile or strip, which begins at column x and row y, into the band, which begins at row y0. */
+static void
+lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
+{
+	const struct tiffpage *p = r->p;
+	const size_t w = p->stored_w - x < r->unit_w ? p->stored_w - x : r->unit_w;
+	const size_t h = p->stored_h - y < r->unit_h ? p->stored_h - y : r->unit_h;
+	const size_t size = img_type_size(p->type), here = p->separate ? 1 : p->stored_planes;
+	const size_t apart = p->separate ? p->planes : 1;
+
+	for (size_t i = 0; i < h && y + i < y0 + r->band_h; i++) {
+		char *pixels = r->band + (y - y0 + i) * r->row + x * p->planes * size;
+		char *to = pixels + plane * size;
+		const unsigned char *from = r->unit + i * r->stride;
+
+		if (p->way == TIFF_PALETTE)
+			lay_colours(r, pixels, from, w, plane);
+		else if (p->way == TIFF_HALF || p->way == TIFF_FLOAT24)
+			unpack_floats((float *)(void *)to, from, w * here, p->bits, apart);
+		else if (p->way == TIFF_INTEGERS)
+			unpack_integers(to, from, w * here, p->bits);
+		else
+			unpack_samples(to, from, w * here, p->bits, p->type, apart);
+	}
+}
+
+static int
+load_band(struct reader *r, size_t y0)
+{
+	const struct tiffpage *p = r->p;
+	const size_t planes = p->separate ? p->stored_planes : 1;
+
+	for (size_t plane = 0; plane < planes; plane++)
+		for (size_t y = y0; y < y0 + r->band_h && y < p->stored_h; y += r->unit_h)
+			for (size_t x = 0; x < p->stored_w; x += r->unit_w) {
+				if (load_unit(r, x, y, p->separate_layers ? r->layer : plane))
+					return -1;
+				lay_unit(r, x, y, plane, y0);
+			}
+	return 0;
+}
+
+static int
+open_reader(struct reader *r, TIFF *t, const struct tiffpage *p, size_t layer)
+{
+	uint32_t w = 0, h = 0;
+	uint16_t *map[3];
+	size_t bytes;
+
+	*r = (struct reader){.t = t, .p = p, .layer = layer};
+	if (p->tiled) {
+		TIFFGetField(t, TIFFTAG_TILEWIDTH, &w);
+		TIFFGetField(t, TIFFTAG_TILELENGTH, &h);
+		r->stride = (size_t)TIFFTileRowSize(t);
+		r->unit_bytes = (size_t)TIFFTileSize(t);
+	} else {
+		TIFFGetFieldDefaulted(t, TIFFTAG_ROWSPERSTRIP, &h);
+		w = (uint32_t)p->stored_w;
+		r->stride = (size_t)TIFFScanlineSize(t);
+		r->unit_bytes = (size_t)TIFFStripSize(t);
+	}
+	if (p->way == TIFF_PALETTE) {
+		if (!TIFFGetField(t, TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
+			return -1;
+		for (int i = 0; i < 3; i++)
+			r->palette.map[i] = map[i];
+		r->palette.shift = palette_shift(t, p->bits);
+	}
+	if (!w || !h || !r->stride || !r->unit_bytes)
+		return -1;
+	r->unit_w = w;
+	r->unit_h = h < p->stored_h || p->tiled ? h : p->stored_h;
+	r->row = p->stored_w * p->planes * img_type_size(p->type);
+	r->band_h = r->unit_h * (1 + BAND / r->row / r->unit_h);
+	if (r->band_h > p->stored_h)
+		r->band_h = (p->stored_h + r->unit_h - 1) / r->unit_h * r->unit_h;
+	if (!weir_mul(r->band_h, r->row, &bytes))
+		return -1;
+	r->unit = weir_alloc(r->unit_bytes, 1);
+	r->band = weir_alloc(bytes, 1);
+	return r->unit && r->band ? 0 : -1;
+}
+
+/* --- turned pages ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Makes row y of the page as it is shown. Orientations 2 and 3 reverse columns, 3 and 4 reverse rows. 5 to 8 first exchange
+ * rows and columns.
+ */
+static void
+turn_row(const struct tiffpage *p, const char *page, size_t y, char *row)
+{
+	const size_t pixel = p->planes * img_type_size(p->type);
+	const unsigned o = p->orientation;
+	const bool swap = o > 4, flip_x = o == 2 || o == 3 || o == 6 || o == 7,
+		   flip_y = o == 3 || o == 4 || o == 7 || o == 8;
+
+	for (size_t x = 0; x < p->w; x++) {
+		const size_t shown_x = flip_x ? p->w - 1 - x : x,
+			     shown_y = flip_y ? p->h - 1 - y : y;
+		const size_t from_x = swap ? shown_y : shown_x, from_y = swap ? shown_x : shown_y;
+
+		memcpy(row + x * pixel, page + (from_y * p->stored_w + from_x) * pixel, pixel);
+	}
+}
+
+static int
+put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
+{
+	struct reader r;
+	int status = open_reader(&r, t, p, layer);
+
+	for (size_t y = 0; !status && y < p->stored_h; y += r.band_h) {
+		const size_t n = p->stored_h - y < r.band_h ? p->stored_h - y : r.band_h;
+
+		status = load_band(&r, y);
+		if (p->way == TIFF_INVERT)
+			unpack_invert(r.band, n * p->stored_w * p->planes, p->type, p->bits);
+		if (!status)
+			out->put(out->to, r.band, n);
+	}
+	weir_free(r.unit);
+	weir_free(r.band);
+	return status;
+}
+
+static int
+put_rgba(TIFF *t, const struct tiffpage *p, const struct sink *out)
+{
+	uint32_t *raster = weir_alloc(p->stored_w * p->stored_h, sizeof *raster);
+	unsigned char *row = weir_alloc(p->stored_w, 3);
+	int status = -1;
+
+	if (raster && row &&
+	    TIFFReadRGBAImageOriented(t, (uint32_t)p->stored_w, (uint32_t)p->stored_h, raster,
+				      p->orientation, 1)) {
+		status = 0;
+		for (size_t y = 0; y < p->stored_h; y++) {
+			for (size_t x = 0; x < p->stored_w; x++) {
+				const uint32_t v = raster[y * p->stored_w + x];
+				row[3 * x] = (unsigned char)TIFFGetR(v);
+				row[3 * x + 1] = (unsigned char)TIFFGetG(v);
+				row[3 * x + 2] = (unsigned char)TIFFGetB(v);
+			}
+			out->put(out->to, row, 1);
+		}
+	}
+	weir_free(raster);
+	weir_free(row);
+	return status;
+}
+
+static int
+put_layer(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
+{
+	return p->way == TIFF_RGBA ? put_rgba(t, p, out) : put_bands(t, p, layer, out);
+}
+
+void
+tiffpage_keep(void *to, const void *rows, size_t n)
+{
+	struct kept *k = to;
+
+	memcpy(k->at, rows, n * k->row);
+	k->at += n * k->row;
+}
+
+int
+tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
+{
+	const size_t pixel = p->planes * img_type_size(p->type);
+
+	if (p->orientation == ORIENTATION_TOPLEFT)
+		return put_layer(t, p, layer, out);
+	char *page = weir_alloc(p->h, tiffpage_row(p)), *row = weir_alloc(p->w, pixel);
+	struct kept kept = {page, p->stored_w * pixel};
+	const struct sink keep = {tiffpage_keep, &kept};
+	const int status = page && row ? put_layer(t, p, layer, &keep) : -1;
+	for (size_t y = 0; !status && y < p->h; y++) {
+		turn_row(p, page, y, row);
+		out->put(out->to, row, 1);
+	}
+	weir_free(page);
+	weir_free(row);
+	return status;
 }
