@@ -7,13 +7,12 @@
 
 #include "common/stream/img.h"
 
-/* cfitsio's code of a type in memory, for example TUSHORT, and in a file, for
- * example USHORT_IMG. */
-int fits_code(enum img_type type);
-int fits_image(enum img_type type);
+/* cfitsio's codes of a type (enum img_type) in memory, for example TUSHORT, and in a file, for example USHORT_IMG. */
+extern const struct fits_type {
+	int code, image;
+} fits_types[];
 
-/* Writes the first of cfitsio's messages about a failure into text[0..n) and
- * drops the others. */
+/* Writes the first of cfitsio's messages about a failure into text[0..n) and drops the others. */
 void fits_why(int status, char *text, size_t n);
 
 #endif

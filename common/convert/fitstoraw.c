@@ -26,12 +26,10 @@ struct args {
 	size_t npath;
 };
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.name = "hdu",
-     .kind = OPT_STR,
-     .at = offsetof(struct args, hdu),
-     .arg = "LIST",
-     .help = "0 (the primary one), numbers or names, by commas (all images)"},
+    {0, "hdu", OPT_STR, AT(hdu), "LIST",
+     "0 (the primary one), numbers or names, by commas (all images)"},
     {0}};
 
 static const struct opt_program program = {.what = "Turns the images of FITS files into raw items.",
@@ -141,7 +139,7 @@ read_layout(const struct source *s)
 	if (scale == 0 || !isfinite(scale) || !isfinite(zero))
 		die("%s: HDU %d: BSCALE or BZERO is no scale", s->door->name, s->unit);
 	l.type = choose_type(bitpix, scale, zero, blank);
-	l.code = fits_code(l.type);
+	l.code = fits_types[l.type].code;
 	l.packed = fits_is_compressed_image(s->f, &status);
 	l.primary = l.packed && number_of(s->f, "ZSIMPLE", 0) != 0;
 	l.scaled = img_is_float(l.type) && (bitpix > 0 || scale != 1 || zero != 0);

@@ -29,17 +29,12 @@ struct args {
 	fitsfile *f;
 };
 
+#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
-    {.name = "compress",
-     .kind = OPT_WORD,
-     .at = offsetof(struct args, compress),
-     .arg = "CODEC",
-     .help = "%s: tiles of rows, compressed without loss (none)",
-     .words = "none|gzip|rice"},
-    {.name = "checksum",
-     .kind = OPT_FLAG,
-     .at = offsetof(struct args, checksum),
-     .help = "write CHECKSUM and DATASUM; the default where the item had them"},
+    {0, "compress", OPT_WORD, AT(compress), "CODEC",
+     "%s: tiles of rows, compressed without loss (none)", .words = "none|gzip|rice"},
+    {0, "checksum", OPT_FLAG, AT(checksum), NULL,
+     "write CHECKSUM and DATASUM; the default where the item had them"},
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the images of a FITS file.",
@@ -253,7 +248,7 @@ create_unit(const struct args *args, fitsfile *f, const struct img *x)
 		sizes[i] = (LONGLONG)x->axis[i].n;
 	fits_set_compression_type(f, codecs[args->compress], &status);
 	fits_set_quantize_level(f, 0, &status);
-	fits_create_imgll(f, fits_image(x->type), x->dim, sizes, &status);
+	fits_create_imgll(f, fits_types[x->type].image, x->dim, sizes, &status);
 	check(status);
 	fits_get_hdu_num(f, &number);
 	u.alike = (number == 1) == (img_key(x, CARD_PREFIX "SIMPLE") != NULL);
@@ -277,7 +272,7 @@ put_pixels(fitsfile *f, struct raw_in *in, const struct img *x, bool quiet, stru
 		n = count - at < some ? count - at : some;
 		raw_read(in, block, n);
 		stats_charge(st, STATS_READ);
-		fits_write_img(f, fits_code(x->type), (LONGLONG)at + 1, (LONGLONG)n, block,
+		fits_write_img(f, fits_types[x->type].code, (LONGLONG)at + 1, (LONGLONG)n, block,
 			       &status);
 		check(status);
 		stats_charge(st, STATS_WRITE);

@@ -1,5 +1,6 @@
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,14 +236,23 @@ card_is_structural(const char *name)
 	return !strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")];
 }
 
-static const char *
-card_text(const struct img *x, const char *name)
-{
-	char key[CARD_PREFIX_LEN + CARD_NAME + 1];
-	const char *value;
+enum { KEY = CARD_PREFIX_LEN + 2 * CARD };
 
-	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
-	value = img_key(x, key);
+/*
+ * The value of the card of that name, behind the = of the free format; NULL: x has none. A name that is longer than those of
+ * cards is none.
+ */
+static __attribute__((format(printf, 2, 3))) const char *
+card_text(const struct img *x, const char *fmt, ...)
+{
+	char key[KEY] = CARD_PREFIX;
+	const char *value;
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(key + CARD_PREFIX_LEN, sizeof key - CARD_PREFIX_LEN, fmt, ap);
+	va_end(ap);
+	value = n <= CARD_NAME ? img_key(x, key) : NULL;
 	if (value && *value == '=')
 		value += 1 + strspn(value + 1, " ");
 	return value;
@@ -251,7 +261,7 @@ card_text(const struct img *x, const char *name)
 bool
 card_number(const struct img *x, const char *name, double *v)
 {
-	const char *s = card_text(x, name);
+	const char *s = card_text(x, "%s", name);
 	char word[CARD + 1], *end, *d;
 
 	if (!s)
@@ -281,7 +291,7 @@ static void
 card_set_number(struct img *x, const char *name, double v)
 {
 	char key[CARD_PREFIX_LEN + CARD_NAME + 1], text[32], value[CARD + 48];
-	const char *old = card_text(x, name);
+	const char *old = card_text(x, "%s", name);
 
 	print_number(v, text);
 	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
@@ -293,6 +303,26 @@ card_set_number(struct img *x, const char *name, double v)
 			return;
 		}
 	img_add_key(x, key, value);
+}
+
+/* A card of x by the name that numbers of axes make, and its number; NAN: there is none. */
+struct number {
+	char name[CARD_NAME + 8];
+	double v;
+};
+
+static __attribute__((format(printf, 2, 3))) struct number
+number_of(const struct img *x, const char *fmt, ...)
+{
+	struct number n;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(n.name, sizeof n.name, fmt, ap);
+	va_end(ap);
+	if (!card_number(x, n.name, &n.v))
+		n.v = NAN;
+	return n;
 }
 
 /* ---- sections ---- */
@@ -433,23 +463,19 @@ follow_detector(char range[WORD], const struct img_axis *a, const long data[2])
 static bool
 find_data(const struct img *x, const char *key, const struct meaning *m, int axis, long data[2])
 {
-	const char *after = key + CARD_PREFIX_LEN + strlen(m->name), *value = NULL;
-	char name[CARD_PREFIX_LEN + 2 * WORD];
+	const char *after = key + CARD_PREFIX_LEN + strlen(m->name);
+	const char *value = card_text(x, "%s%s", m->data, after);
 	struct section s;
-	double n;
 
-	snprintf(name, sizeof name, CARD_PREFIX "%s%s", m->data, after);
-	value = img_key(x, name);
-	snprintf(name, sizeof name, CARD_PREFIX "%s", m->data);
 	if (!value)
-		value = img_key(x, name);
+		value = card_text(x, "%s", m->data);
 	if (value && parse(value, &s) && axis < s.n &&
 	    scan_range(s.range[axis], &data[0], &data[1]))
 		return true;
-	snprintf(name, sizeof name, "NAXIS%d", axis + 1);
-	data[0] = 1;
-	if (!card_number(x, name, &n))
+	const double n = number_of(x, "NAXIS%d", axis + 1).v;
+	if (isnan(n))
 		return false;
+	data[0] = 1;
 	data[1] = (long)n;
 	return true;
 }
@@ -466,9 +492,13 @@ drop(struct img *x, size_t i, char gone[SECTION_NAMES])
 	img_drop_key(x, name); /* frees the name in x */
 }
 
-/* Updates the sections of the detector, or those of the image. */
+/*
+ * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
+ * wcs.h; those of the detector while DATASEC is that of the whole. Sections without a pixel left are removed, and those of the
+ * detector also when the axis was thinned; their names, each behind a blank, are added to `gone`.
+ */
 static void
-follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
+section_follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 {
 	struct section s;
 	long data[2];
@@ -492,18 +522,6 @@ follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 	}
 }
 
-/*
- * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
- * wcs.h. Sections without a pixel left are removed, and those of the detector also when the axis was thinned; their names, each
- * behind a blank, are added to `gone`.
- */
-static void
-section_follow(struct img *x, int axis, char gone[SECTION_NAMES])
-{
-	follow(x, axis, true, gone); /* while DATASEC is that of the whole */
-	follow(x, axis, false, gone);
-}
-
 /* Renumbers the ranges of sections: axis i of the item was axis from[i] before, i < n. */
 static void
 section_permute(struct img *x, const int *from, int n)
@@ -523,26 +541,13 @@ section_permute(struct img *x, const int *from, int n)
 
 /* ---- celestial coordinates ---- */
 
-enum { NAME = CARD_NAME + 8 };
-
 /* The names of alternate coordinate systems end in a letter. */
 static const char versions[] = "\0ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/*
- * Sets name to that of a card: PREFIXi_j, or PREFIXi when j is below 0, and the letter of the system `version`. Returns the
- * card's number, or `other` when there is no such card.
- */
 static double
-number_or(const struct img *x, const char *prefix, int i, int j, char version, double other,
-	  char name[NAME + 16])
+value_or(double v, double absent)
 {
-	char pair[16] = "";
-	double v;
-
-	if (j >= 0)
-		snprintf(pair, sizeof pair, "_%d", j);
-	snprintf(name, NAME + 16, "%s%d%s%.1s", prefix, i, pair, version ? &version : "");
-	return strlen(name) <= CARD_NAME && card_number(x, name, &v) ? v : other;
+	return isnan(v) ? absent : v;
 }
 
 /* Whether the cards of x say anything of axis j (from 1) in the system `version`. Cards that are missing then have defaults. */
@@ -550,42 +555,35 @@ static bool
 describes(const struct img *x, int j, char version)
 {
 	static const char *const prefixes[] = {"CRPIX", "CRVAL", "CDELT", "CTYPE"};
-	char key[CARD_PREFIX_LEN + NAME + 16];
 
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-		snprintf(key, sizeof key, CARD_PREFIX "%s%d%.1s", prefixes[i], j,
-			 version ? &version : "");
-		if (img_key(x, key))
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (card_text(x, "%s%d%.1s", prefixes[i], j, &version))
 			return true;
-	}
 	return false;
 }
 
-/* The number of PC001002, which is how PC1_2 was written before the standard; NAN when there is no such card. */
-static double
-old_number(const struct img *x, const char *matrix, int i, int j, char name[NAME + 16])
+/* PC1_2 of a matrix; or PC001002, which is how it was written before the standard. */
+static struct number
+element_of(const struct img *x, const char *matrix, int i, int j, char version)
 {
-	double v;
+	const struct number n = number_of(x, "%s%d_%d%.1s", matrix, i, j, &version);
+	const struct number old = number_of(x, "%s%03d%03d", matrix, i, j);
 
-	snprintf(name, NAME + 16, "%s%03d%03d", matrix, i, j);
-	return card_number(x, name, &v) ? v : NAN;
+	return isnan(n.v) && !version && !isnan(old.v) ? old : n;
 }
 
 /* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
 static bool
 scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
 {
-	char name[NAME + 16];
 	bool any = false;
 
 	for (int i = 1; i <= IMG_MAXDIM; i++)
 		for (int k = 1; k <= IMG_MAXDIM; k++) {
-			double v = number_or(x, matrix, i, k, version, NAN, name);
-			if (isnan(v) && !version)
-				v = old_number(x, matrix, i, k, name);
-			any |= !isnan(v);
-			if (k == j && !isnan(v))
-				card_set_number(x, name, v * s);
+			const struct number n = element_of(x, matrix, i, k, version);
+			any |= !isnan(n.v);
+			if (k == j && !isnan(n.v))
+				card_set_number(x, n.name, n.v * s);
 		}
 	return any;
 }
@@ -596,28 +594,24 @@ follow_axis(struct img *x, int axis, char version)
 	const struct img_axis *a = &x->axis[axis];
 	const double s = a->spacing, shift = 1 + a->min;
 	const int j = axis + 1;
-	char name[NAME + 16];
-	double v;
 
 	if (!describes(x, j, version))
 		return;
-	v = number_or(x, "CRPIX", j, -1, version, 0, name);
-	card_set_number(x, name, (v - shift) / s + 1);
+	const struct number pixel = number_of(x, "CRPIX%d%.1s", j, &version);
+	card_set_number(x, pixel.name, (value_or(pixel.v, 0) - shift) / s + 1);
 	if (s == 1)
 		return;
 	/* Some files have both matrices; readers then differ in the one that they take. */
 	const bool cd = scale_matrix(x, "CD", j, version, s);
 	if (scale_matrix(x, "PC", j, version, s)) {
 		/* What is missing of a matrix PC is that of the unit matrix. */
-		if ((version || isnan(old_number(x, "PC", j, j, name))) &&
-		    isnan(number_or(x, "PC", j, j, version, NAN, name)))
-			card_set_number(x, name, s);
-		return;
+		const struct number unit = element_of(x, "PC", j, j, version);
+		if (isnan(unit.v))
+			card_set_number(x, unit.name, s);
+	} else if (!cd) {
+		const struct number delta = number_of(x, "CDELT%d%.1s", j, &version);
+		card_set_number(x, delta.name, value_or(delta.v, 1) * s);
 	}
-	if (cd)
-		return;
-	v = number_or(x, "CDELT", j, -1, version, 1, name);
-	card_set_number(x, name, v * s);
 }
 
 /* Whether the cards of x say anything of axis j (from 1), in any system. */
@@ -638,19 +632,17 @@ static void
 follow_physical(struct img *x, int axis)
 {
 	const struct img_axis *a = &x->axis[axis];
-	char name[NAME + 16];
-	double ltv = 0, ltm = 1, v;
+	const int j = axis + 1;
+	const struct number ltv = number_of(x, "LTV%d", j), ltm = number_of(x, "LTM%d_%d", j, j),
+			    plate = number_of(x, "CNPIX%d", j);
 
-	snprintf(name, sizeof name, "LTV%d", axis + 1);
-	if (card_number(x, name, &ltv) || !has_system(x, axis + 1)) {
-		card_set_number(x, name, (ltv - 1 - a->min) / a->spacing + 1);
-		snprintf(name, sizeof name, "LTM%d_%d", axis + 1, axis + 1);
-		if (card_number(x, name, &ltm) || a->spacing != 1)
-			card_set_number(x, name, ltm / a->spacing);
+	if (!isnan(ltv.v) || !has_system(x, j)) {
+		card_set_number(x, ltv.name, (value_or(ltv.v, 0) - 1 - a->min) / a->spacing + 1);
+		if (!isnan(ltm.v) || a->spacing != 1)
+			card_set_number(x, ltm.name, value_or(ltm.v, 1) / a->spacing);
 	}
-	snprintf(name, sizeof name, "CNPIX%d", axis + 1);
-	if (card_number(x, name, &v) && a->spacing == 1)
-		card_set_number(x, name, v + a->min);
+	if (!isnan(plate.v) && a->spacing == 1)
+		card_set_number(x, plate.name, plate.v + a->min);
 }
 
 /*
@@ -670,10 +662,9 @@ follow_sip(struct img *x, int axis)
 		for (int p = 0; p < 10; p++)
 			for (int q = 0; q < 10; q++) {
 				const double by = pow(s, axis ? q : p) / (l % 2 == axis ? s : 1);
-				char name[NAME + 16];
-				const double v = number_or(x, letters[l], p, q, 0, NAN, name);
-				if (!isnan(v))
-					card_set_number(x, name, v * by);
+				const struct number n = number_of(x, "%s%d_%d", letters[l], p, q);
+				if (!isnan(n.v))
+					card_set_number(x, n.name, n.v * by);
 			}
 }
 
@@ -709,13 +700,9 @@ is_moved(const struct img_axis *a)
 static const char *
 first_of(const struct img *x, const char *const *names, size_t n)
 {
-	char key[CARD_PREFIX_LEN + NAME];
-
-	for (size_t i = 0; i < n; i++) {
-		snprintf(key, sizeof key, CARD_PREFIX "%s", names[i]);
-		if (img_key(x, key))
+	for (size_t i = 0; i < n; i++)
+		if (card_text(x, "%s", names[i]))
 			return names[i];
-	}
 	return NULL;
 }
 
@@ -745,7 +732,8 @@ wcs_follow(struct img *x, char gone[SECTION_NAMES])
 
 		if (is_moved(a)) {
 			follow_wcs(x, i);
-			section_follow(x, i, gone);
+			section_follow(x, i, true, gone);
+			section_follow(x, i, false, gone);
 		}
 		a->min = a->spacing = NAN;
 	}
@@ -771,6 +759,8 @@ place_of(const int *from, int n, long axis)
 			return i + 1;
 	return axis;
 }
+
+enum { RENAMED = 40 };
 
 /* A card whose name is a word and the numbers of axes: of pixels, or of the coordinates that they become. */
 struct numbered {
@@ -799,7 +789,7 @@ numbered_of(const char *name)
  * transposition.
  */
 static bool
-transpose_sip(const char *name, char to[NAME + 32])
+transpose_sip(const char *name, char to[RENAMED])
 {
 	const char *rest = strchr(name, '_');
 	const size_t letters = rest ? (size_t)(rest - name) : 0;
@@ -808,9 +798,9 @@ transpose_sip(const char *name, char to[NAME + 32])
 	if ((*name != 'A' && *name != 'B') || !(letters == 1 || (letters == 2 && name[1] == 'P')))
 		return false;
 	if (sscanf(rest, "_%1d_%1d%n", &p, &q, &used) == 2 && !rest[used])
-		snprintf(to, NAME + 32, "%.*s_%d_%d", (int)letters, name, q, p);
+		snprintf(to, RENAMED, "%.*s_%d_%d", (int)letters, name, q, p);
 	else if (!strcmp(rest, "_ORDER") || !strcmp(rest, "_DMAX"))
-		snprintf(to, NAME + 32, "%s", name);
+		snprintf(to, RENAMED, "%s", name);
 	else
 		return false;
 	*to = *name == 'A' ? 'B' : 'A';
@@ -822,7 +812,7 @@ transpose_sip(const char *name, char to[NAME + 32])
  * numbers are none of axes. fixed: the coordinates keep their numbers, though the axes of pixels do not.
  */
 static bool
-rename_card(const char *name, const int *from, int n, bool fixed, char to[NAME + 32])
+rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAMED])
 {
 	if (n > 1 && from[0] == 1 && from[1] == 0 && transpose_sip(name, to))
 		return true;
@@ -836,7 +826,7 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[NAME +
 		return false;
 	if (pair && strlen(name + at) == 6 && sscanf(name + at, "%3ld%3ld%n", &i, &j, &used) == 2 &&
 	    used == 6) {
-		snprintf(to, NAME + 32, "%.*s%03ld%03ld", at, name,
+		snprintf(to, RENAMED, "%.*s%03ld%03ld", at, name,
 			 fixed && card->axes == MATRIX ? i : place_of(from, n, i),
 			 place_of(from, n, j));
 		return strcmp(to, name) != 0;
@@ -848,20 +838,11 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[NAME +
 		i = place_of(from, n, i);
 	if (pair && *rest == '_' && isdigit((unsigned char)rest[1]) && rest[1] != '0' &&
 	    sscanf(rest, "_%ld%n", &j, &used) == 1)
-		snprintf(to, NAME + 32, "%.*s%ld_%ld%s", at, name, i, place_of(from, n, j),
+		snprintf(to, RENAMED, "%.*s%ld_%ld%s", at, name, i, place_of(from, n, j),
 			 rest + used);
 	else
-		snprintf(to, NAME + 32, "%.*s%ld%s", at, name, i, rest);
+		snprintf(to, RENAMED, "%.*s%ld%s", at, name, i, rest);
 	return strcmp(to, name) != 0;
-}
-
-/* Whether the coordinates are those of TPV, whose polynomials readers take by longitude and latitude. */
-static bool
-is_tpv(const struct img *x)
-{
-	const char *type = card_text(x, "CTYPE1");
-
-	return type && strstr(type, "-TPV");
 }
 
 const char *
@@ -869,11 +850,16 @@ wcs_permute(struct img *x, const int *from, int n)
 {
 	static const char *const sip[] = {"A_ORDER", "B_ORDER"}, *const cd[] = {"CD1_1", "CD1_2"};
 	const bool same = n < 2 || (from[0] == 0 && from[1] == 1);
-	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2), tpv = !same && is_tpv(x);
+	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2);
+	const char *type = same ? NULL : card_text(x, "CTYPE1");
+	const bool tpv = type && strstr(type, "-TPV");
 	const char *wrong = first_of(x, sip, pair ? 0 : 2);
-	char to[NAME + 32], name[CARD_PREFIX_LEN + NAME + 32];
+	char to[RENAMED], name[CARD_PREFIX_LEN + RENAMED];
 
-	/* Where a matrix says which axis is which, the coordinates of TPV keep their numbers, else they are wrong. */
+	/*
+	 * Readers take the polynomials of TPV by longitude and latitude. Where a matrix says which axis is which, the coordinates
+	 * keep their numbers, else they are wrong.
+	 */
 	if (tpv && !(pair && n == 2 && first_of(x, cd, 2)))
 		wrong = "CTYPE1";
 	section_permute(x, from, n);
@@ -913,29 +899,19 @@ add_string(struct img *x, const char *name, int i, const char *text)
 	img_add_key(x, key, quoted);
 }
 
-static void
-add_number(struct img *x, const char *name, int i, double v)
-{
-	char card[NAME + 16];
-
-	snprintf(card, sizeof card, "%s%d", name, i);
-	card_set_number(x, card, v);
-}
-
 void
 wcs_of_axes(struct img *x)
 {
+	static const char *const names[] = {"CRPIX", "CRVAL", "CDELT"};
+
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
-		const bool placed = !isnan(a->spacing) || !isnan(a->min);
+		const double v[] = {1, value_or(a->min, 0), value_or(a->spacing, 1)};
 
 		add_string(x, "CTYPE", i + 1, a->label);
 		add_string(x, "CUNIT", i + 1, a->unit);
-		if (placed) {
-			add_number(x, "CRPIX", i + 1, 1);
-			add_number(x, "CRVAL", i + 1, isnan(a->min) ? 0 : a->min);
-			add_number(x, "CDELT", i + 1, isnan(a->spacing) ? 1 : a->spacing);
-		}
+		for (int k = 0; k < 3 && !(isnan(a->spacing) && isnan(a->min)); k++)
+			card_set_number(x, number_of(x, "%s%d", names[k], i + 1).name, v[k]);
 		a->min = a->spacing = NAN;
 	}
 }
