@@ -95,18 +95,11 @@ struct text {
 static void
 append(struct text *t, union number v)
 {
-	if (t->n == t->room) {
-		const size_t room = t->room ? 2 * t->room : 1024;
-		union number *more = weir_xalloc(room, sizeof *more);
-		if (t->n)
-			memcpy(more, t->v, t->n * sizeof *more);
-		weir_free(t->v);
-		t->v = more;
-		t->room = room;
-	}
 	if (t->n * sizeof v >= t->most)
 		die("%s: line %zu: more than %zu numbers; raise the limit with --max-bytes",
 		    t->name, t->line, t->most / sizeof v);
+	if (t->n == t->room)
+		t->v = weir_xgrow(t->v, &t->room, t->n + 1, sizeof v);
 	t->v[t->n++] = v;
 }
 
