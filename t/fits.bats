@@ -2,32 +2,33 @@ load lib
 
 # fitstoraw and rawtofits: images of FITS files in and out.
 
-# card TEXT: 80 characters.
-card() {
-	printf '%-80s' "$1"
+# number NAME VALUE: the text of a card.
+number() {
+	printf '%-8s= %20s' "$1" "$2"
 }
 
-# fits BITPIX AXES [CARD ...] -- FORMAT [SAMPLE ...]: a file of one image; FORMAT is that of perl's pack.
+# header CARD...: the cards and END, in whole blocks.
+header() {
+	printf '%-80s' "$@" END | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
+}
+
+# data FORMAT [SAMPLE ...]: FORMAT is that of perl's pack.
+data() {
+	perl -e '$_ = pack(shift() . "*", @ARGV); print $_, "\0" x (-length() % 2880)' -- "$@"
+}
+
+# fits BITPIX AXES [CARD ...] -- FORMAT [SAMPLE ...]: a file of one image.
 fits() {
-	local bitpix=$1 axes=$2 cards=() i=0 n
+	local bitpix=$1 axes=$2 cards=() n
 	shift 2
+	for n in $axes; do cards+=("$(number NAXIS$((${#cards[@]} + 1)) "$n")"); done
+	n=${#cards[@]}
 	while [ "$1" != -- ]; do
 		cards+=("$1")
 		shift
 	done
-	{
-		card "SIMPLE  =                    T / a standard file"
-		card "BITPIX  = $(printf %20d "$bitpix")"
-		card "NAXIS   = $(printf %20d "$(wc -w <<<"$axes")")"
-		for n in $axes; do
-			i=$((i + 1))
-			card "$(printf 'NAXIS%-3d= %20d' $i "$n")"
-		done
-		for n in "${cards[@]}" END; do
-			card "$n"
-		done
-	} | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
-	perl -e 'shift; $_ = pack(shift() . "*", @ARGV); print $_, "\0" x (-length() % 2880)' -- "$@"
+	header 'SIMPLE  =                    T / a standard file' "$(number BITPIX "$bitpix")" "$(number NAXIS "$n")" "${cards[@]}"
+	data "${@:2}"
 }
 
 # extension: an image as an extension.
@@ -43,8 +44,11 @@ has() {
 	done
 }
 
-need_astropy() {
+# py <<-END: Python with these names, where it has them.
+py() {
 	/usr/bin/python3 -c 'import astropy' 2>/dev/null || skip "python3-astropy is not installed"
+	{ echo 'import glob, numpy as np' && echo 'from astropy.io import fits' && echo 'from astropy.wcs import WCS' && cat; } |
+		/usr/bin/python3 -W ignore -
 }
 
 @test "samples of every BITPIX come in the type that holds them; BLANK becomes NaN" {
@@ -93,11 +97,12 @@ need_astropy() {
 	fitstoraw a.fits | rawtofits | cmp a.fits
 }
 
-@test "a file of several units comes back, and its tables are named" {
+@test "a file of several units comes back" {
 	fits 8 '' 'EXTEND  =                    T' 'ORIGIN  = '"'here    '" -- C >a.fits
 	fits -32 '2' "EXTNAME = 'SCI     '" -- 'f>' 1 2 | extension >>a.fits
 	fits 16 '2' "EXTNAME = 'DQ      '" -- 's>' 7 8 | extension >>a.fits
-	fitstoraw a.fits >items
+	fitstoraw --stats=s a.fits >items
+	grep '"items": 2, "bytes_in": 14400, "bytes_out": ' s
 	same <(rawtotext items | paste -sd /) '1 2//7 8'
 	rawinfo items | grep -x "fits0.ORIGIN:='here    '"
 	rawtofits items | fitstoraw --hdu=2 | rawtotext | grep -x '7 8'
@@ -127,10 +132,7 @@ need_astropy() {
 }
 
 @test "wcslib finds each pixel at the same place after cuts, flips and other orders of axes" {
-	need_astropy
-	/usr/bin/python3 -W ignore - <<-'END'
-		import numpy as np
-		from astropy.io import fits
+	py <<-'END'
 		cd = dict(CD1_1=-5e-4, CD1_2=1e-4, CD2_1=1.2e-4, CD2_2=5.1e-4)
 		cdelt = dict(CDELT1=-5e-4, CDELT2=4e-4)
 		kinds = dict(TAN=cd, SIN=dict(cdelt, CROTA2=20.), CAR=cdelt, ARC=dict(cdelt, PC1_1=.8, PC1_2=.6, PC2_1=-.6, PC2_2=.8),
@@ -149,10 +151,7 @@ need_astropy() {
 		done
 	done
 	[ ! -s said ]
-	/usr/bin/python3 -W ignore - <<-'END'
-		import glob, numpy as np
-		from astropy.io import fits
-		from astropy.wcs import WCS
+	py <<-'END'
 		def places(file): # of each pixel, which its value names
 		    unit = fits.open(file)[0]
 		    w, (y, x) = WCS(unit.header), np.indices(unit.data.shape)
@@ -282,15 +281,11 @@ after() {
 	rawtofits --checksum a >a.fits
 	fitstoraw a.fits | rawtofits | cmp a.fits
 	fitstoraw a.fits | morphrec --hmax=3 | rawtofits >b.fits
-	need_astropy
-	/usr/bin/python3 -W error -c 'from astropy.io import fits; [h.data for h in fits.open("b.fits", checksum=True)]'
+	py <<<'import warnings; warnings.simplefilter("error"); [h.data for h in fits.open("b.fits", checksum=True)]'
 }
 
 @test "astropy reads the pixels and cards that it wrote" {
-	need_astropy
-	/usr/bin/python3 -W ignore - <<-'END'
-		import numpy as np
-		from astropy.io import fits
+	py <<-'END'
 		rng = np.random.default_rng(1)
 		units = [fits.PrimaryHDU()]
 		for t in 'u1 i1 >i2 >u2 >i4 >u4 >i8 >f4 >f8'.split():
@@ -305,8 +300,7 @@ after() {
 		fits.HDUList(units).writeto('a.fits')
 	END
 	fitstoraw a.fits | rawtofits >b.fits
-	/usr/bin/python3 -W ignore - <<-'END'
-		from astropy.io import fits
+	py <<-'END'
 		a, b = fits.open('a.fits'), fits.open('b.fits')
 		assert len(a) == len(b) == 11
 		d = fits.FITSDiff(a, b)
@@ -319,8 +313,7 @@ after() {
 	fits 8 '' -- C >none.fits
 	fits 8 '3 0' -- C >zero.fits
 	fits 8 '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1' -- C 1 >many.fits
-	{ card 'SIMPLE  =                    T' && card 'BITPIX  =                    8' && card 'NAXIS   =                  999' &&
-		card END; } | perl -0777 -pe '$_ .= " " x (-length() % 2880)' >broken.fits
+	header "$(number SIMPLE T)" "$(number BITPIX 8)" "$(number NAXIS 999)" >broken.fits
 	fits 16 '100 100' -- 's>' {1..10000} >a.fits
 	head -c 9000 a.fits >cut.fits
 	fits 16 '1048576 1048576' -- 's>' 1 >huge.fits
@@ -361,14 +354,6 @@ after() {
 	[ -z "$(find . -name 'weir.*')" ]
 }
 
-@test "--stats counts items and bytes" {
-	fits 8 '3 2' -- C 1 2 3 4 5 6 >a.fits
-	fitstoraw --stats=s a.fits >a
-	grep '"items": 1, "bytes_in": 5760, "bytes_out": ' s
-	rawtofits --stats=s a >b
-	grep '"items": 1, .*"bytes_out": 5760' s
-}
-
 # model W H N STEP [CARD ...] -- SAMPLE ...: a .psf file of PSFEx.
 model() {
 	local w=$1 h=$2 n=$3 step=$4 cards=()
@@ -377,29 +362,18 @@ model() {
 		cards+=("$1")
 		shift
 	done
-	shift
-	for card in 'SIMPLE  =                    T' 'BITPIX  =                    8' 'NAXIS   =                    0' 'EXTEND  =                    T' END; do
-		card "$card"
-	done | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
-	for card in "XTENSION= 'BINTABLE'" 'BITPIX  =                    8' 'NAXIS   =                    2' \
-		"NAXIS1  = $(printf %20d $((4 * w * h * n)))" 'NAXIS2  =                    1' 'PCOUNT  =                    0' \
-		'GCOUNT  =                    1' 'TFIELDS =                    1' "EXTNAME = 'PSF_DATA'" "TTYPE1  = 'PSF_MASK'" \
-		"TFORM1  = '$((w * h * n))E'" 'POLNAXIS=                    2' 'POLNGRP =                    1' "POLNAME1= 'X_IMAGE '" \
-		"POLNAME2= 'Y_IMAGE '" 'POLZERO1=                 11.0' 'POLSCAL1=                 20.0' 'POLZERO2=                 21.0' \
-		'POLSCAL2=                 40.0' "PSF_SAMP= $(printf %20s "$step")" 'PSFNAXIS=                    3' \
-		"PSFAXIS1= $(printf %20d "$w")" "PSFAXIS2= $(printf %20d "$h")" "PSFAXIS3= $(printf %20d "$n")" "${cards[@]}" END; do
-		card "$card"
-	done | perl -0777 -pe '$_ .= " " x (-length() % 2880)'
-	perl -e '$_ = pack("f>*", @ARGV); print $_, "\0" x (-length() % 2880)' -- "$@"
-}
-
-degree() {
-	printf 'POLDEG1 = %20d' "$1"
+	header "$(number SIMPLE T)" "$(number BITPIX 8)" "$(number NAXIS 0)" "$(number EXTEND T)"
+	header "XTENSION= 'BINTABLE'" "$(number BITPIX 8)" "$(number NAXIS 2)" "$(number NAXIS1 $((4 * w * h * n)))" "$(number NAXIS2 1)" \
+		"$(number PCOUNT 0)" "$(number GCOUNT 1)" "$(number TFIELDS 1)" "EXTNAME = 'PSF_DATA'" "TTYPE1  = 'PSF_MASK'" \
+		"TFORM1  = '$((w * h * n))E'" "$(number POLNAXIS 2)" "$(number POLNGRP 1)" "POLNAME1= 'X_IMAGE '" "POLNAME2= 'Y_IMAGE '" \
+		"$(number POLZERO1 11.0)" "$(number POLSCAL1 20.0)" "$(number POLZERO2 21.0)" "$(number POLSCAL2 40.0)" "$(number PSF_SAMP "$step")" \
+		"$(number PSFNAXIS 3)" "$(number PSFAXIS1 "$w")" "$(number PSFAXIS2 "$h")" "$(number PSFAXIS3 "$n")" "${cards[@]}"
+	data 'f>' "${@:2}"
 }
 
 @test "a model of PSFEx is a basis for wconv, and needs no option there" {
 	# 1 + u / 2 in the middle, and v beside it; u = (x - 10) / 20, v = (y - 20) / 40.
-	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
+	model 3 1 3 1.0 "$(number POLDEG1 1)" -- 0 1 0 0 .5 0 0 0 1 >m.psf
 	fitstoraw m.psf >m.nrrd
 	same <(grep -a -e ^sizes -e ^basis -e ^zero -e ^scale m.nrrd | paste -sd /) 'sizes: 3 1 3/basis:=poly:1/zero:=10 20/scale:=20 40'
 	same <(rawtotext m.nrrd | grep . | paste -sd /) '0 1 0/0 0.5 0/0 0 1'
@@ -411,20 +385,18 @@ degree() {
 @test "a model with other steps comes to pixels by the Lanczos function of three lobes" {
 	# Samples of a model are light per pixel, so a constant stays the same. The centre is half the size, rounded down.
 	mapfile -t ones < <(yes 1 | head -81)
-	model 9 9 1 0.5 "$(degree 0)" -- "${ones[@]}" >m.psf
+	model 9 9 1 0.5 "$(number POLDEG1 0)" -- "${ones[@]}" >m.psf
 	same <(fitstoraw m.psf | rawtotext --digits=6) "$(yes '1 1 1 1 1' | head -5)"
 	# Those of a homogenisation kernel are light per sample: 4 per pixel where 1 is at every half pixel.
 	fits -32 '9 9' 'POLNAXIS=                    0' 'PSF_SAMP=                  0.5' -- 'f>' "${ones[@]}" >homo.fits
 	same <(fitstoraw homo.fits | rawtotext --digits=6) "$(yes '4 4 4 4 4' | head -5)"
 	# At every second sample the function is 0 but at its centre: the samples themselves, by pixels.
-	model 5 1 1 0.5 "$(degree 0)" -- 1 0 7 0 2 >m.psf
+	model 5 1 1 0.5 "$(number POLDEG1 0)" -- 1 0 7 0 2 >m.psf
 	same <(fitstoraw m.psf | rawaxes --slice=1:0 | rawtotext --digits=4) '1 7 2'
-	/usr/bin/python3 -c 'import numpy' 2>/dev/null || skip 'python3-numpy is not installed'
 	mapfile -t waves < <(seq 525 | awk '{ print sin($1 * $1) }')
-	model 25 21 1 0.83 "$(degree 0)" -- "${waves[@]}" >m.psf
+	model 25 21 1 0.83 "$(number POLDEG1 0)" -- "${waves[@]}" >m.psf
 	fitstoraw m.psf | rawtonpy >o.npy
-	/usr/bin/python3 - <<-'END'
-		import numpy as np
+	py <<-'END'
 		a = np.frombuffer(open('m.psf', 'rb').read()[-2880:], '>f4')[:525].reshape(21, 25).astype('f8')
 		o = np.load('o.npy')
 		def weights(m, n):
@@ -440,7 +412,7 @@ degree() {
 @test "broken models of PSFEx are refused by name" {
 	# DEGREE, STEP, a pattern and what replaces it, the message.
 	while IFS=, read -r degree step from to text; do
-		model 3 1 3 "$step" "$(degree "$degree")" -- 0 1 0 0 .5 0 0 0 1 | sed "s/${from:-NONE}/$to/" >m.psf
+		model 3 1 3 "$step" "$(number POLDEG1 "$degree")" -- 0 1 0 0 .5 0 0 0 1 | sed "s/${from:-NONE}/$to/" >m.psf
 		fails 1 "$text" fitstoraw --hdu=1 m.psf
 	done <<-'END'
 		2,1.0,,,HDU 1: it is a model of PSFEx, and POLDEG1 does not agree with the number of planes
@@ -449,6 +421,6 @@ degree() {
 		1,1.0,X_IMAGE ,MAG_AUTO,depends on more than X_IMAGE and Y_IMAGE
 		1,1.0,PSFAXIS1=                    3,PSFAXIS1=                 4000,its column does not have the samples of PSFAXIS
 	END
-	model 3 1 3 1.0 "$(degree 1)" -- 0 1 0 0 .5 0 0 0 1 | head -c 5770 >m.psf
+	model 3 1 3 1.0 "$(number POLDEG1 1)" -- 0 1 0 0 .5 0 0 0 1 | head -c 5770 >m.psf
 	fails 1 'm.psf' fitstoraw m.psf
 }

@@ -2,8 +2,10 @@ load lib
 
 # tifftoraw and rawtotiff: pages of TIFF files in and out.
 
-need_tifffile() {
+# py <<-END: Python with these names, where it has them.
+py() {
 	/usr/bin/python3 -c 'import tifffile' 2>/dev/null || skip "python3-tifffile is not installed"
+	{ echo 'import numpy as np, subprocess, tifffile' && cat; } | /usr/bin/python3 -
 }
 
 # there_and_back ITEM [OPTION ...]: the samples and the header come back, but for the history.
@@ -19,6 +21,7 @@ there_and_back() {
 
 # write_tiff NAME BYTE-ORDER WIDTH BITS FORMAT BYTES [TAG=VALUE,... ...]: a page of one row, by Python, from the bytes in hexadecimal.
 write_tiff() {
+	command -v /usr/bin/python3 || skip "python3 is not installed"
 	/usr/bin/python3 - "$@" <<-'END'
 		import struct, sys
 		name, order, w, bits, form, data = sys.argv[1:7]
@@ -80,28 +83,24 @@ says() {
 	item float '2 2 2 3 2' 'kinds: domain domain list domain domain' 'spacings: .25 .25 nan 1.5 .5' \
 		'labels: "x" "y" "c" "z" "t"' 'units: "um" "um" "" "um" "s"' -- $(seq 48) >a
 	there_and_back a
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy, tifffile
+	py <<-'END'
 		t = tifffile.TiffFile('back.tif')
 		m = t.imagej_metadata
 		assert (m['channels'], m['slices'], m['frames'], m['spacing'], m['unit']) == (2, 3, 2, 1.5, 'um'), m
 		a = t.asarray()
-		assert a.shape == (2, 3, 2, 2, 2) and (a.ravel() == numpy.arange(1, 49)).all(), a.shape
+		assert a.shape == (2, 3, 2, 2, 2) and (a.ravel() == np.arange(1, 49)).all(), a.shape
 		x = t.pages[0].tags['XResolution'].value
 		assert x[0] / x[1] == 4
 	END
 }
 
 @test "alpha, premultiplied or not, and other planes keep their meaning" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import subprocess, numpy, tifffile
+	py <<-'END'
 		cases = [('rgb', [1], 4, 'RGBA-color'), ('rgb', [2], 4, 'RGBA-color'), ('rgb', [0], 4, 'RGBA-color'), ('rgb', [1, 0], 5, 'vector'),
 		         ('rgb', None, 3, 'RGB-color'), ('minisblack', [1], 2, 'vector'), ('minisblack', [0, 0, 0], 4, 'vector'),
 		         ('minisblack', [0, 0], 3, 'vector'), ('separated', [2], 5, 'vector')]
 		for colour, extra, planes, kind in cases:
-		    a = numpy.arange(planes * 6, dtype='u1').reshape(2, 3, planes)
+		    a = np.arange(planes * 6, dtype='u1').reshape(2, 3, planes)
 		    tifffile.imwrite('a.tif', a, photometric=colour, extrasamples=extra, planarconfig='contig')
 		    subprocess.run(f'tifftoraw a.tif | tee a | rawtotiff >b.tif && grep -a "^kinds: {kind} " a', shell=True, check=True)
 		    p, q = (tifffile.TiffFile(name).pages[0] for name in ('a.tif', 'b.tif'))
@@ -118,7 +117,6 @@ says() {
 }
 
 @test "complex integers become complex floats" {
-	command -v /usr/bin/python3 || skip "python3 is not installed"
 	write_tiff a.tif II 2 32 5 feff0400ffff0000
 	reads a.tif float '-2 4 -1 0'
 	says 'kinds: complex domain domain' <a
@@ -128,9 +126,7 @@ says() {
 }
 
 @test "each plane of complex samples is a picture of its own" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		a = (np.arange(24) + 1j * np.arange(100, 124)).reshape(3, 4, 2).astype('c8')
 		np.save('a.npy', np.moveaxis(a, 2, 0))
 		for how in 'contig', 'separate':
@@ -150,7 +146,6 @@ says() {
 }
 
 @test "floats of 24 bits and integers of any length keep their values" {
-	command -v /usr/bin/python3 || skip "python3 is not installed"
 	write_tiff a.tif II 5 24 3 00003f0040c000007f010000ffff42
 	reads a.tif float '1 -2.5 inf 3.3087225e-24 15.999878'
 	write_tiff a.tif MM 5 24 3 3f0000c040007f000000000142ffff
@@ -170,9 +165,8 @@ says() {
 }
 
 @test "planes beside a palette follow its colours" {
-	command -v /usr/bin/python3 || skip "python3 is not installed"
 	local map
-	map=$(/usr/bin/python3 -c 'print(",".join(str(257 * ((i + 10 * k) % 256)) for k in range(3) for i in range(256)))')
+	map=$(perl -e 'print join ",", map { my $k = $_; map { 257 * (($_ + 10 * $k) % 256) } 0 .. 255 } 0 .. 2')
 	# two pixels: index 1 and alpha 7, index 255 and alpha 9
 	write_tiff a.tif II 2 8 1 0107ff09 258=8,8 339=1,1 277=2 262=3 338=2 320="$map"
 	reads a.tif uchar '1 11 21 7 255 9 19 9'
@@ -188,7 +182,6 @@ says() {
 }
 
 @test "the layout that is refused is named, and samples that are damaged" {
-	command -v /usr/bin/python3 || skip "python3 is not installed"
 	write_tiff a.tif II 2 12 3 030405
 	fails 1 'a.tif: page 0: its samples are floats of 12 bits, which are not supported' tifftoraw a.tif
 	# a facsimile of three samples a pixel: the two others would be what the memory held
@@ -208,9 +201,7 @@ says() {
 }
 
 @test "a resolution that axes do not state comes back: one without a unit, and that of a map" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		a, here = np.zeros((4, 6), 'u1'), dict(resolutionunit='NONE', metadata=None)
 		for name, r, o in ('fax', (204, 98), 1), ('square', (72, 72), 1), ('turned', (204, 98), 6):
 		    tifffile.imwrite(name + '.tif', a, resolution=r, extratags=[(274, 'H', 1, o, True)], **here)
@@ -229,8 +220,7 @@ says() {
 	run -1 grep -a ^spacings square
 	rawaxes --order=1,0 fax | rawtotiff >swapped.back.tif
 	rawaxes --crop=0:1:3 --flip=1 square | rawtotiff >cut.back.tif
-	/usr/bin/python3 - <<-'END'
-		import tifffile
+	py <<-'END'
 		for f, u, x, y in (('square', 1, 72, 72), ('fax', 1, 204, 98), ('map', 2, 300, 300), ('swapped', 1, 98, 204), ('cut', 1, 72, 72)):
 		    t = tifffile.TiffFile(f + '.back.tif').pages[0].tags
 		    got = [t[k].value[0] / t[k].value[1] for k in ('XResolution', 'YResolution')]
@@ -239,17 +229,15 @@ says() {
 }
 
 @test "tifffile's and ImageJ's stacks come with their distances, those of one directory too" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy, tifffile
-		a = numpy.arange(2 * 3 * 5 * 7, dtype='u2').reshape(3, 2, 5, 7)
+	py <<-'END'
+		a = np.arange(2 * 3 * 5 * 7, dtype='u2').reshape(3, 2, 5, 7)
 		meta = {'axes': 'ZCYX', 'spacing': 2.5, 'unit': 'um'}
 		tifffile.imwrite('a.tif', a, imagej=True, resolution=(4, 8), metadata=meta)
 		tifffile.imwrite('b.tif', a, imagej=True, resolution=(4, 8), metadata={**meta, 'truncate': True})
 		tifffile.imwrite('c.tif', a, imagej=True, byteorder='>', truncate=True, resolution=(4, 8), metadata=meta)
 		tifffile.imwrite('o.ome.tif', a, metadata={'axes': 'ZCYX', 'PhysicalSizeX': .25, 'PhysicalSizeY': .125,
 		    'PhysicalSizeZ': 2.5}, compression='deflate', tile=(16, 16))
-		numpy.save('a.npy', a)
+		np.save('a.npy', a)
 	END
 	for f in a.tif c.tif o.ome.tif; do
 		tifftoraw $f >a
@@ -263,10 +251,8 @@ says() {
 }
 
 @test "OME's and ImageJ's descriptions follow the samples, or are left out" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy, tifffile
-		a = numpy.arange(3 * 4 * 2 * 5 * 7, dtype='u2').reshape(3, 4, 2, 5, 7)
+	py <<-'END'
+		a = np.arange(3 * 4 * 2 * 5 * 7, dtype='u2').reshape(3, 4, 2, 5, 7)
 		tifffile.imwrite('o.tif', a, ome=True, metadata={'axes': 'TZCYX', 'Channel': {'Name': ['DAPI', 'GFP']},
 		    'SignificantBits': 12, 'TimeIncrement': 250, 'TimeIncrementUnit': 'ms'})
 		tifffile.imwrite('j.tif', a, imagej=True, metadata={'axes': 'TZCYX', 'finterval': 250, 'tunit': 'ms'})
@@ -279,9 +265,8 @@ says() {
 	tifftoraw o.tif | rawaxes --crop=0:2:6 --crop=1:1:4 | rawmath --type=float 'a / 2' | rawtotiff >part.tif 2>said
 	[ ! -s said ]
 	tifftoraw o.tif | rawaxes --slice=2:1 | rawtotiff 2>said >one.tif
-	[ "$(cat said)" = "rawtotiff: OME's description is no longer true, and is left out with what it says of channels" ]
-	/usr/bin/python3 - <<-'END'
-		import tifffile
+	same said "rawtotiff: OME's description is no longer true, and is left out with what it says of channels"
+	py <<-'END'
 		t = tifffile.TiffFile('part.tif')
 		a, b = tifffile.imread('o.tif')[..., 1:4, 2:6] / 2, t.series[0]
 		assert b.axes == 'TZCYX' and b.dtype == 'f4' and b.shape == a.shape and (b.asarray() == a).all()
@@ -293,10 +278,8 @@ says() {
 }
 
 @test "tags of other programs come back, or are named" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy, tifffile
-		a = numpy.arange(2 * 5 * 7, dtype='u2').reshape(2, 5, 7)
+	py <<-'END'
+		a = np.arange(2 * 5 * 7, dtype='u2').reshape(2, 5, 7)
 		for name, order in ('little', '<'), ('big', '>'):
 		    tifffile.imwrite(name + '.tif', a.astype(order + 'u2'), imagej=True, byteorder=order,
 		        metadata={'axes': 'ZYX', 'Labels': ['one', 'two'], 'Info': 'who'})
@@ -309,10 +292,9 @@ says() {
 		open('x.tif', 'wb').write(x.replace(other, exif))
 	END
 	tifftoraw x.tif >x 2>said
-	[ "$(cat said)" = 'tifftoraw: x.tif: tags are left out: 34665 65002' ]
+	same said 'tifftoraw: x.tif: tags are left out: 34665 65002'
 	rawtotiff x >y.tif
-	/usr/bin/python3 - <<-'END'
-		import tifffile
+	py <<-'END'
 		tags = tifffile.TiffFile('y.tif').pages[0].tags
 		assert tags[700].value == b'<x>' and tags[65003].value == 'Beam=5' and tags[65001].value == (7, 65535), tags
 	END
@@ -322,13 +304,12 @@ says() {
 		tifftoraw $order.tif | rawtotiff --compress=deflate >packed.tif
 		tifftoraw $order.tif | rawmath --type=float 'a * 2' | rawtotiff >twice.tif
 		tifftoraw $order.tif | rawaxes --crop=2:0:1 | rawtotiff >cut.tif
-		/usr/bin/python3 - <<-'END'
-			import numpy, tifffile
+		py <<-'END'
 			for f in 'same', 'packed', 'twice':
 			    t = tifffile.TiffFile(f + '.tif')
 			    m = t.imagej_metadata
 			    assert m['Labels'] == ['one', 'two'] and m['Info'] == 'who', (f, m)
-			    assert (t.asarray() == numpy.arange(2 * 5 * 7).reshape(2, 5, 7) * (1 + (f == 'twice'))).all(), f
+			    assert (t.asarray() == np.arange(2 * 5 * 7).reshape(2, 5, 7) * (1 + (f == 'twice'))).all(), f
 			assert 'Labels' not in (tifffile.TiffFile('cut.tif').imagej_metadata or {})
 		END
 	done
@@ -346,24 +327,9 @@ says() {
 	done
 }
 
-@test "tifffile reads what rawtotiff writes" {
-	need_tifffile
-	gen --type=ushort values 5x3 $(seq 1000 1014) >a
-	rawtotiff --compress=deflate a >a.tif
-	rawtotiff --tile=16 --bigtiff a >b.tif
-	/usr/bin/python3 - <<-'END'
-		import numpy, tifffile
-		for f in 'a.tif', 'b.tif':
-		    a = tifffile.imread(f)
-		    assert a.dtype == 'u2' and (a == numpy.arange(1000, 1015).reshape(3, 5)).all(), a
-	END
-}
-
 @test "bits, planes, palettes, halves, big-endian files and orientations are read as tifffile and Pillow read them" {
-	need_tifffile
 	/usr/bin/python3 -c 'import PIL' 2>/dev/null || skip "python3-pil is not installed"
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		from PIL import Image
 		rng = np.random.default_rng(2)
 		a = rng.integers(0, 65535, (21, 19, 3)).astype('u2')
@@ -390,9 +356,7 @@ says() {
 }
 
 @test "--indices keeps a palette's indices, and rawtotiff writes the palette again" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		a = np.array([[0, 1, 2], [7, 3, 255]], 'u1')
 		map = np.zeros((3, 256), 'u2'); map[:, 1] = 65535, 0, 257; map[:, 255] = 1, 2, 3
 		tifffile.imwrite('map.tif', a, photometric='palette', colormap=map, extratags=[(42113, 's', 2, '7', True)])
@@ -402,8 +366,7 @@ says() {
 	same <(rawtotext a | paste -sd /) '0 1 2/7 3 255'
 	rawinfo a | grep '^tiff.ColorMap:=0,0,0 65535,0,257 0,0,0 .* 1,2,3$'
 	rawaxes --flip=0 a | rawtotiff --compress=deflate >b.tif
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		t, u = tifffile.TiffFile('map.tif').pages[0], tifffile.TiffFile('b.tif').pages[0]
 		assert u.photometric.name == 'PALETTE' and (t.colormap == u.colormap).all()
 		assert (u.asarray() == t.asarray()[:, ::-1]).all() and u.tags[42113].value.startswith('7')
@@ -418,9 +381,7 @@ says() {
 }
 
 @test "small copies and masks are counted, and a mask makes NaN" {
-	need_tifffile
-	/usr/bin/python3 - <<-'END'
-		import numpy as np, tifffile
+	py <<-'END'
 		def write(name, *pages): # (picture, the tag NewSubfileType) ...
 		    with tifffile.TiffWriter(name) as t:
 		        for a, kind in pages:
@@ -660,7 +621,7 @@ part() {
 @test "missing integers are counted, or become NaN" {
 	item short '3 2' nodata:=-32768 -- 5 -32768 7 8 9 -32768 | rawtotiff >a.tif
 	tifftoraw a.tif 2>said | rawtotext >got
-	[ "$(cat said)" = 'tifftoraw: a.tif: 2 samples have the value -32768 of missing ones and stay numbers; see --nan' ]
+	same said 'tifftoraw: a.tif: 2 samples have the value -32768 of missing ones and stay numbers; see --nan'
 	[ "$(cat got)" = $'5 -32768 7\n8 9 -32768' ]
 	tifftoraw --nan a.tif >b 2>said
 	[ ! -s said ]
