@@ -130,8 +130,6 @@ static const struct opt table[] = {
      "write gather - modelled panel; alone: by --sparse"},
     {0, "adapt", OPT_STR, AT(adapt), "WINDOW",
      "match the multiples by filters, S:TRACES:S (0:1:.016)", .absent = "0:1:.016"},
-    {0, "steps", OPT_INT, AT(inner), "N", "steps of sparse with the last weights (20)", 1, 1000,
-     .seen = AT(steps_given)},
     {0, "fmin", OPT_REAL, AT(fmin), "HZ", "lowest frequency (0)", 0, 1e9},
     {0, "fmax", OPT_ABOVE, AT(fmax), "HZ", "highest frequency (Nyquist)"},
     {0, "offsets", OPT_STR, AT(offsets), "FILE", "offsets as text, for one gather or for all"},
@@ -323,9 +321,6 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--mute and --polygons are for panels as they are made, not for --model");
 	if (a->taper_given && !a->mute && !a->polygons)
 		die_usage("--taper needs --mute or --polygons");
-	if (a->steps_given && o->mode != RADON_SPARSE &&
-	    !((hyperbolic || a->qy) && o->mode == RADON_LSQ))
-		die_usage("--steps needs --sparse");
 	if (hyperbolic && (a->method != RADON_AUTO && a->method != RADON_TIME))
 		die_usage("--curve=hyperbolic goes with --method=time alone");
 	if (hyperbolic && auto_nu(a, o))
@@ -352,7 +347,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 {
 	struct radon_options *o = &g->radon;
 
-	*a = (struct args){.inner = 20};
+	*a = (struct args){0};
 	opt_parse(&program, argc, argv, a, operand, n);
 	o->mode = a->model ? RADON_MODEL : RADON_ADJOINT;
 	if (a->lsq_given)
@@ -383,7 +378,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->outer = 3;
-	o->inner = a->inner;
+	o->inner = 20;
 	o->subtract = a->subtract;
 	o->report = a->common.verbose > 0;
 	o->threads = par_threads(a->common.threads);

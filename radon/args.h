@@ -12,10 +12,10 @@ void polygons_free(struct radon_mute *m);
 struct args {
 	struct opt_common common;
 	const char *curves, *qy, *lsq, *sparse, *mute, *polygons, *offsets, *adapt;
-	int curve, method, nan, inner;
+	int curve, method, nan;
 	double reference, azimuth, depth, taper, fmin, fmax;
 	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
-	bool steps_given, curve_given, model;
+	bool curve_given, model;
 };
 
 /* Parses and checks the command line; wrong usage is fatal. The options that all gathers share go to g, which borrows a. */

@@ -228,11 +228,10 @@ static void
 round_points(struct problem *q)
 {
 	const struct usfft_options o = usfft_pipe_options(&q->o);
-	double reach;
 	size_t n[3];
 	int w;
 
-	usfft_choose(&o, &w, n, &reach);
+	usfft_choose(&o, &w, n);
 	for (int a = 0; a < o.dim; a++)
 		for (size_t j = 0; j < q->pt.m; j++) {
 			double *x = (double *)(uintptr_t)q->pt.x[a] + j * q->pt.stride;

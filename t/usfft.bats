@@ -361,9 +361,7 @@ END
 	done <<'END'
 2.0000 0.0000 2.0000 0.0000 2.0000 0.0000|-T 2 --pixel=.5 -p uvw.nrrd sky.nrrd
 4.0000|-T 1 --pixel=1 -n 1,1 two.nrrd
-4.0000|-T 1 --wstep=5 --pixel=1 -n 1,1 two.nrrd
 2.0000|-T 2 --inverse --pixel=1 -n 1,1 two.nrrd
-2.0000|-T 2 --inverse --wstep=5 --pixel=1 -n 1,1 two.nrrd
 0.0000 -1.0000|-T 2 -e 1e-10 --pixel=28.64788975654116 -p deep.nrrd edge.nrrd
 0.0000 1.0000|-T 2 -s + -e 1e-10 --pixel=28.64788975654116 -p deep.nrrd edge.nrrd
 -1.0000 0.0000 -1.0000|-T 1 -s + -n 3,1 -e 1e-10 --pixel=28.64788975654116 turned.nrrd
@@ -393,13 +391,12 @@ END
 	doubles 2x2 1 2 3 4 >sky.nrrd
 	doubles 3x2 1 2 nan 4 5 6 >bad.nrrd
 	doubles 3x1 1 300 0 >wide.nrrd
-	for bad in '--pixel=0' '--pixel=x' '--pixel=1,2,3' '--wstep=1' '--pixel=1 --output=real' '--pixel=1 --coils=c.nrrd' \
+	for bad in '--pixel=0' '--pixel=x' '--pixel=1,2,3' '--pixel=1 --output=real' '--pixel=1 --coils=c.nrrd' \
 		'--pixel=1 --window=gauss'; do
 		fails 2 'usfft: --' usfft -T 2 -p uvw.nrrd $bad sky.nrrd
 	done
 	fails 2 '--pixel: goes with' usfft -T 1 --pixel=1 -n 4 uvw.nrrd
 	fails 1 'two axes' usfft -T 2 --pixel=.1 -p uvw.nrrd f.nrrd
-	fails 1 '--wstep=1e+09 is too large for this field of view' usfft -T 2 --pixel=.1 --wstep=1e9 -p uvw.nrrd sky.nrrd
 	fails 1 'u v w among them' usfft -T 2 --pixel=.1 -p p.nrrd sky.nrrd
 	fails 1 'point 0 ' usfft -T 2 --pixel=.1 -p bad.nrrd sky.nrrd
 	fails 1 'point 0 lies outside' usfft -T 2 --strict --pixel=.1 -p wide.nrrd sky.nrrd

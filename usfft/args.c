@@ -37,8 +37,6 @@ static const struct opt table[] = {
      .words = "kaiser|gauss"},
     {0, "pixel", OPT_STR, AT(pixel), "DX[,DY]",
      "degrees from pixel to pixel of the sky; points are u v w"},
-    {0, "wstep", OPT_ABOVE, AT(wstep), "D", "--pixel: wavelengths between planes of w (chosen)",
-     .hi = 1e12},
     {0, "output", OPT_WORD, AT(output), "WHAT",
      "what to write: complex, real, imag or abs (complex)", .words = "complex|real|imag|abs"},
     {0, "strict", OPT_FLAG, AT(strict), NULL,
@@ -103,8 +101,6 @@ check_sky_args(const struct job *j)
 {
 	const struct args *a = &j->a;
 
-	if (a->wstep > 0 && !a->pixel)
-		die_usage("--wstep: goes with --pixel");
 	if (!a->pixel)
 		return;
 	if (j->type == 3 || (a->n && j->o.dim != 2))

@@ -196,7 +196,7 @@ choose(const struct usfft_options *o, struct choice *c)
 }
 
 int
-usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach)
+usfft_choose(const struct usfft_options *o, int *w, size_t n[3])
 {
 	struct choice c;
 
@@ -208,6 +208,5 @@ usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach)
 	choose(o, &c);
 	*w = c.w;
 	memcpy(n, c.n, sizeof c.n);
-	*reach = c.error / part_of(o);
 	return 0;
 }

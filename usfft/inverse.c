@@ -181,13 +181,12 @@ usfft_pipe_options(const struct usfft_options *given)
 {
 	struct usfft_options o = *given;
 	size_t n[3];
-	double reach;
 	int w;
 
 	o.single = o.gauss = false;
 	o.sigma = 1.75;
 	for (o.tol = .1; o.tol > USFFT_FLOOR_DOUBLE; o.tol /= 10)
-		if (usfft_choose(&o, &w, n, &reach) || unevenness(&o, w, n) <= .01)
+		if (usfft_choose(&o, &w, n) || unevenness(&o, w, n) <= .01)
 			break;
 	return o;
 }

@@ -80,7 +80,7 @@ struct args {
 	struct opt_common common;
 	int type, sign, window, output, iter;
 	const char *n, *points, *targets, *weights, *weights_to, *coils, *pixel;
-	double tol, rtol, damp, wstep;
+	double tol, rtol, damp;
 	bool adjoint, batch, inverse, strict, has_iter, has_rtol;
 };
 

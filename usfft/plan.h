@@ -77,8 +77,7 @@ struct usfft_plan {
 	/* For a small problem o.threads is 1, which saves the barriers; `threads` is what the caller asked for. */
 	struct usfft_options o;
 	int threads;
-	size_t real;  /* bytes of a real */
-	double reach; /* what usfft_reach() returns */
+	size_t real; /* bytes of a real */
 	struct window win[3];
 	struct grid grid;
 	const struct tile_ops *ops;
@@ -111,11 +110,8 @@ conjugate(int sign)
 	return sign < 0 ? 1 : -1;
 }
 
-/*
- * choose.c: finds the taps w and the cells n of the grid that take the least estimated time, and the error *reach that they
- * keep. Returns 0 or -EDOM.
- */
-int usfft_choose(const struct usfft_options *o, int *w, size_t n[3], double *reach);
+/* choose.c: finds the taps w and the cells n of the grid that take the least estimated time. Returns 0 or -EDOM. */
+int usfft_choose(const struct usfft_options *o, int *w, size_t n[3]);
 
 /* choose.c: returns the loops that a plan for o runs. */
 const struct loops *usfft_loops_for(const struct usfft_options *o);

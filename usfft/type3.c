@@ -232,11 +232,11 @@ fill_boxes(struct usfft_3 *t, double modes[3])
 static bool
 choose_period(const struct usfft_options *o, const double modes[3], double period[3])
 {
-	double reach;
 	size_t n[3] = {0};
 	int w = 0;
+	const bool none = usfft_choose(o, &w, n);
 
-	const bool none = usfft_choose(o, &w, n, &reach);
+
 	for (int a = 0; a < o->dim; a++) {
 		const double cells = (double)n[a], most = (double)o->n[a], part = w / cells * most;
 		period[a] = most;
@@ -305,14 +305,13 @@ usfft_type3_bytes(const struct usfft_options *o, const struct usfft_points *pt,
 {
 	struct usfft_3 t = {.o = *o, .m = pt->m, .targets = targets->m};
 	struct usfft_options outer, inner;
-	double reach;
 	size_t bad;
 	int w;
 
 	if (find_box(pt, o, &t.box, &bad) || find_box(targets, o, &t.target_box, &bad) ||
 	    choose_outer(&t, &outer, &inner))
 		return 0;
-	if (usfft_choose(&outer, &w, inner.n, &reach))
+	if (usfft_choose(&outer, &w, inner.n))
 		return 0;
 	const size_t a = usfft_bytes(&outer), b = usfft_bytes(&inner);
 	return a > SIZE_MAX - b ? SIZE_MAX : a + b;
@@ -326,7 +325,6 @@ type3_plan(struct usfft_3 *t, const struct usfft_points *pt, const struct usfft_
 
 	t->m = pt->m;
 	t->targets = targets->m;
-
 	if (err)
 		return err;
 	return find_box(targets, &t->o, &t->target_box, bad) ? -ENXIO : plan_both(t);

@@ -397,7 +397,7 @@ make_plan(struct usfft_plan *p)
 	p->ops = &loops->tile;
 	p->grid.ops = &loops->batch;
 	p->grid.layers = p->grid.copies = 1;
-	err = usfft_choose(&p->o, &w, p->grid.n, &p->reach);
+	err = usfft_choose(&p->o, &w, p->grid.n);
 	if (err)
 		return err;
 	for (int a = p->o.dim; a < 3; a++)
@@ -417,10 +417,9 @@ size_t
 usfft_bytes(const struct usfft_options *o)
 {
 	size_t n[3], bytes = 2 * (o->single ? sizeof(float) : sizeof(double));
-	double reach;
 	int w;
 
-	if (usfft_choose(o, &w, n, &reach))
+	if (usfft_choose(o, &w, n))
 		return SIZE_MAX;
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(bytes, n[a], &bytes))
@@ -471,12 +470,6 @@ int
 usfft_taps(const struct usfft_plan *p)
 {
 	return p->win[0].w;
-}
-
-double
-usfft_reach(const struct usfft_plan *p)
-{
-	return p->reach;
 }
 
 size_t

@@ -104,9 +104,6 @@ size_t usfft_bytes(const struct usfft_options *o);
 int usfft_taps(const struct usfft_plan *p);
 size_t usfft_cells(const struct usfft_plan *p, int axis);
 
-/* The relative l2 error that window and rounding keep. It is above o->tol where o->tol is out of reach. */
-double usfft_reach(const struct usfft_plan *p);
-
 /*
  * Sorts the points into the plan, and overwrites the grid. c, where it is not NULL, holds their m values, which are sorted
  * with them and serve one run of type 1: that is the fastest way. Value j is the pair at c + j * cstride. Returns 0,

@@ -13,8 +13,7 @@
 static struct usfft_sky_options
 sky_options(const struct job *j, const size_t n[3])
 {
-	struct usfft_sky_options s = {
-	    .o = j->o, .pixel = {j->pixel[0], j->pixel[1]}, .wstep = j->a.wstep};
+	struct usfft_sky_options s = {.o = j->o, .pixel = {j->pixel[0], j->pixel[1]}};
 
 	s.o.dim = 2;
 	s.o.n[0] = n[0];
@@ -22,20 +21,6 @@ sky_options(const struct job *j, const size_t n[3])
 	s.o.n[2] = 1;
 	s.o.single = false;
 	return s;
-}
-
-/* With --strict, dies when --wstep does not allow the tolerance; else warns. */
-static void
-check_reach(const struct job *j)
-{
-	const char *const form = "tolerance %g cannot be reached with --wstep=%g: expect %.2g";
-	const double tol = j->o.tol, reach = usfft_sky_choice(j->sky).reach;
-
-	if (!(j->a.wstep > 0 && reach > tol * (1 + 1e-12)))
-		return;
-	if (j->a.strict)
-		raw_die(j->in, form, tol, j->a.wstep, reach);
-	warn(form, tol, j->a.wstep, reach);
 }
 
 /* Returns the plan of --pixel for the points and an image of sizes n; it keeps that of fixed points for the next item. */
@@ -52,11 +37,8 @@ make_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 	item_check_tolerance(j, &s.o);
 	item_check_memory(j, usfft_bytes(&s.o));
 	const int err = usfft_sky_plan(&j->sky, &s, pt, &bad);
-	if (err == -EDOM && j->a.wstep > 0)
-		raw_die(j->in, "--wstep=%g is too large for this field of view", j->a.wstep);
 	item_judge(j, err, &bad);
 	memcpy(j->sky_n, n, sizeof j->sky_n);
-	check_reach(j);
 	const struct usfft_sky_choice c = usfft_sky_choice(j->sky);
 	if (j->a.common.verbose)
 		warn("%zu planes of w, %.4g wavelengths apart, %d taps, tolerance %g", c.planes,

@@ -36,7 +36,7 @@ struct usfft_sky {
 	struct usfft_sky_options given;
 	struct usfft_plan *plan; /* owned: of one plane */
 	struct window win;
-	double wstep, reach;
+	double wstep; /* between planes */
 	size_t cells, planes, m, modes;
 	size_t *start;		/* owned: first visibility of each cell, cells + 1 */
 	struct visibility *vis; /* owned: m */
@@ -93,18 +93,16 @@ largest_depth(const struct usfft_sky_options *o)
  * NS_PIXEL nanoseconds for each pixel of a plane, NS_POINT for each tap of a visibility. They are the mean of both types at
  * 1e-6 on an AMD EPYC with AVX-512 (256^2 to 1024^2 pixels, 20000 to 400000 visibilities); with AVX2 they are 17 and 76.
  */
-static int
+static void
 choose_planes(struct usfft_sky *p, double range, double h, double *sigma)
 {
 	enum { NS_PIXEL = 13, NS_POINT = 58 };
 	const struct usfft_sky_options *given = &p->given;
 	const double eps = share_of_w * given->o.tol;
-	struct usfft_options o = {.dim = 1, .sigma = given->wstep > 0 ? 1 / (given->wstep * h) : 0};
+	const struct usfft_options o = {.dim = 1};
 	double best = INFINITY, least = INFINITY;
 	int taps = 0;
 
-	if (o.sigma > 0 && o.sigma < 1.15)
-		return -EDOM;
 	for (int w = WINDOW_MINW; w <= WINDOW_MAXW; w++) {
 		double error;
 		const double s = usfft_least_sigma(&o, w, eps, &error);
@@ -119,9 +117,7 @@ choose_planes(struct usfft_sky *p, double range, double h, double *sigma)
 		*sigma = s;
 	}
 	p->wstep = 1 / (*sigma * h);
-	p->reach = least / share_of_w;
-	window_make(&p->win, false, taps, fmin(*sigma, USFFT_SIGMA), given->o.tol);
-	return 0;
+	window_make(&p->win, false, taps, *sigma, given->o.tol);
 }
 
 /* Reads the coordinates of point j. Those of w < 0 are mirrored. */
@@ -245,10 +241,9 @@ make_plan(struct usfft_sky *p, const struct usfft_points *pt, size_t *bad)
 	p->m = pt->m;
 	if (!err && (p->m > USFFT_MAXPOINTS || !weir_mul(o.n[0], o.n[1], &p->modes)))
 		err = -EOVERFLOW;
-	if (!err)
-		err = choose_planes(p, hi - lo, h, &sigma);
 	if (err)
 		return err;
+	choose_planes(p, hi - lo, h, &sigma);
 	if (!((hi - lo) / p->wstep < 1e7))
 		return -EOVERFLOW;
 	p->cells = (size_t)((hi - lo) / p->wstep + 0.5) + 1;
@@ -261,10 +256,7 @@ make_plan(struct usfft_sky *p, const struct usfft_points *pt, size_t *bad)
 	o.single = false;
 	o.tol *= sqrt(2.0 / 3);
 	o.expect = p->m * (size_t)p->win.w / p->planes + 1;
-	err = usfft_plan(&p->plan, &o);
-	if (!err)
-		p->reach = fmax(p->reach, usfft_reach(p->plan) * sqrt(1.5));
-	return err;
+	return usfft_plan(&p->plan, &o);
 }
 
 int
@@ -505,7 +497,7 @@ usfft_sky_type2(struct usfft_sky *s, int sign, const double *image, double *vis)
 struct usfft_sky_choice
 usfft_sky_choice(const struct usfft_sky *s)
 {
-	return (struct usfft_sky_choice){s->planes, s->win.w, s->wstep, s->reach};
+	return (struct usfft_sky_choice){s->planes, s->win.w, s->wstep};
 }
 
 /* ---- inverse ---- */

@@ -27,14 +27,13 @@
 struct usfft_sky_options {
 	struct usfft_options o; /* o.dim is 2, and o.single is ignored */
 	double pixel[2];	/* l and m from pixel to pixel, not 0 */
-	double wstep;		/* D, wavelengths; 0: the plan chooses */
 };
 
 struct usfft_sky;
 
 /*
- * Makes *p for points x = u, v, w, which it copies. Returns 0; -EDOM (an option is out of range, or D leaves less than 1.15
- * planes for each of h), -EOVERFLOW, -ENOMEM, or -EINVAL: point *bad is not finite. After an error *p is NULL.
+ * Makes *p for points x = u, v, w, which it copies. Returns 0; -EDOM (an option is out of range), -EOVERFLOW,
+ * -ENOMEM, or -EINVAL: point *bad is not finite. After an error *p is NULL.
  */
 int usfft_sky_plan(struct usfft_sky **p, const struct usfft_sky_options *o,
 		   const struct usfft_points *pt, size_t *bad);
@@ -42,11 +41,11 @@ int usfft_sky_plan(struct usfft_sky **p, const struct usfft_sky_options *o,
 /* Frees a plan and what it owns. It accepts NULL. */
 void usfft_sky_free(struct usfft_sky *p);
 
-/* What the plan chose: the planes, the taps along w and the wavelengths between planes; and the error that it keeps. */
+/* What the plan chose: the planes, the taps along w and the wavelengths between planes. */
 struct usfft_sky_choice {
 	size_t planes;
 	int taps;
-	double wstep, reach;
+	double wstep;
 };
 struct usfft_sky_choice usfft_sky_choice(const struct usfft_sky *p);
 
