@@ -22,8 +22,21 @@ double *scene_widen(const float *x, size_t n);
 size_t scene_panel_size(const struct radon_options *o);
 size_t scene_out_size(const struct radon_options *o);
 
-/* One run in a poisoned array of its own. NULL: the plan failed. */
+/* What transforms a gather, into a poisoned array of its own: the CPU, and in check_gpu_radon.c the GPU. */
+struct scene_engine {
+	const char *name; /* the names of its tests begin so */
+	bool slow;	  /* takes a part of the cases */
+	float *(*run)(const struct radon_options *o, const float *in, struct radon_report *r);
+};
+extern const struct scene_engine scene_cpu;
+extern const struct scene_engine
+    *scene_on; /* the engine of the functions below; at first the CPU */
+
+/* One run. NULL: it failed. */
 float *scene_run(const struct radon_options *o, const float *in, struct radon_report *r);
+
+/* The end of a test by that engine. */
+void scene_end(struct check_many *many, const char *name);
 
 /* |a - b| / |b|, NaN when anything is; a.b; |x|^2. */
 double scene_distance(const float *a, const double *b, size_t n);
@@ -50,6 +63,10 @@ float scene_wavelet(const struct radon_options *o, size_t i, double t0, double q
 
 /* Adds three primaries with q = 0, and multiples with q = .1 at their times. */
 void scene_events(const struct radon_options *o, float *d);
+
+/* The checks that both engines pass. */
+void check_radon_transforms(void);
+void check_radon_least_squares(void);
 
 /* Parts of check_radon: least squares and sparse solutions; the noise found; two axes of curves; adaptive subtraction. */
 void check_radon_lsq(void);

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdio.h>
 
 #include "t/check_radon.h"
 
@@ -52,8 +53,8 @@ scene_out_size(const struct radon_options *o)
 	return o->mode == RADON_MODEL || o->subtract ? o->nx * o->nt : scene_panel_size(o);
 }
 
-float *
-scene_run(const struct radon_options *o, const float *in, struct radon_report *r)
+static float *
+cpu_run(const struct radon_options *o, const float *in, struct radon_report *r)
 {
 	struct radon_plan *p;
 	struct radon_work *w;
@@ -68,6 +69,24 @@ scene_run(const struct radon_options *o, const float *in, struct radon_report *r
 	radon_work_free(w);
 	radon_free(p);
 	return out;
+}
+
+const struct scene_engine scene_cpu = {"radon: ", false, cpu_run};
+const struct scene_engine *scene_on = &scene_cpu;
+
+float *
+scene_run(const struct radon_options *o, const float *in, struct radon_report *r)
+{
+	return scene_on->run(o, in, r);
+}
+
+void
+scene_end(struct check_many *many, const char *name)
+{
+	char text[160];
+
+	snprintf(text, sizeof text, "%s%s", scene_on->name, name);
+	check_end(many, text);
 }
 
 double

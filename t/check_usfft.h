@@ -3,6 +3,7 @@
 #define WEIR_CHECK_USFFT_H
 
 #include "t/check.h"
+#include "usfft/inverse.h"
 #include "usfft/usfft.h"
 
 /* A problem: points, values at the points and at the modes, all of one precision. Its arrays are check_free()'s. */
@@ -19,6 +20,29 @@ struct problem {
 
 enum kind { UNIFORM, CLUSTERED, DUPLICATE, EDGE, RADON, FAR, KINDS };
 
+/* What transforms: the CPU, and in check_gpu_usfft.c the GPU. */
+struct engine {
+	const char *name;	      /* the names of its tests begin so */
+	size_t every;		      /* of cases that take long, one in so many runs */
+	void (*begin)(size_t number); /* is called before each case; NULL: nothing is */
+
+	/* As the functions of usfft/usfft.h and usfft/inverse.h. They return 0 or -errno. */
+	int (*points)(struct usfft_plan *p, const struct usfft_points *pt, const void *c,
+		      size_t cstride, size_t *bad);
+	int (*type1)(struct usfft_plan *p, int sign, const void *c, void *modes);
+	int (*type2)(struct usfft_plan *p, int sign, const void *modes, void *c);
+	int (*type3)(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
+		     const struct usfft_points *targets, int sign, void *out, size_t *bad);
+	int (*inverse)(const struct usfft_options *o, const struct usfft_points *pt,
+		       const double *w, const double *b, const struct usfft_inverse *v,
+		       double *modes, struct usfft_outcome *got, size_t *bad);
+};
+extern const struct engine on_cpu;
+
+/* Before a case, and after all of them, of the test of that name. */
+void engine_begin(const struct engine *e, const struct check_many *many);
+void engine_end(const struct engine *e, struct check_many *many, const char *name);
+
 void problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum kind kind,
 		  struct check_rng *r);
 const char *problem_name(const struct problem *q, enum kind kind);
@@ -29,15 +53,25 @@ const char *problem_name(const struct problem *q, enum kind kind);
  */
 double problem_error(struct problem *q, int type, int sign, const void *got);
 
-/* |got - want| / |want| for n numbers, or / least where that is larger. */
-double problem_distance(const double *got, const double *want, size_t n, double least);
+/* |got - want| / |want| for n numbers, floats (single) or doubles, or / least where that is larger. */
+double problem_distance(const void *got, bool single, const double *want, size_t n, double least);
 
 /* Bytes of the kinds of registers that this CPU has, the widest first; how many. */
 int problem_registers(int bytes[3]);
 
-/* Plans, runs and frees; out is poisoned before. Dies when it cannot. */
+/* Plans, runs and frees; out is poisoned before. carried: the values of type 1 go along with the points. 0 or -errno. */
+int problem_run_on(const struct engine *e, const struct problem *q, int type, int sign,
+		   bool carried, void *out);
+
+/* The same on the CPU, carried. Dies when it cannot. */
 void problem_run(const struct problem *q, int type, int sign, void *out);
 
+/* The checks that both engines pass. */
+void check_usfft_on(const struct engine *e);
+void check_usfft_crowds_on(const struct engine *e);
+void check_usfft_more_on(const struct engine *e);
+
+/* Those of the CPU alone. */
 void check_usfft_batch(void);
 void check_usfft_more(void);
 void check_usfft_sky(void);

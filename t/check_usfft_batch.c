@@ -1,6 +1,5 @@
 /* FFTs in batches, points in pieces, many vectors, crowds of points, and lines. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
@@ -228,110 +227,95 @@ check_vectors(struct check_rng *r)
 	check_end(&many, "many vectors keep the tolerance, and are the same bytes as two alone");
 }
 
-/* --- crowds ------------------------------------------------------------------------------------------------------- */
-
-/* Many equal values in few places, in type 1 with float values: rounding must not add up. */
+/* --- crowds: many equal float values in few places: rounding must not add up --------------------------------------- */
 
 enum { MODES = 343, PLACES = 5 };
 
-/* `each` points of value (a, b) in each of PLACES places, which share few cells or lie far apart. */
-struct crowd {
-	struct usfft_options o;
-	struct usfft_points pt;
-	float *x, *c; /* owned */
-	double want[2 * MODES];
-	size_t modes;
-};
-
-static void
-make_crowd(struct crowd *q, int dim, size_t each, bool near, int threads, struct check_rng *r)
+/* `each` points of one value in each of PLACES places, which share few cells or lie far apart. Returns their exact modes. */
+static double *
+make_crowd(struct problem *q, const struct usfft_options *o, size_t each, bool near,
+	   struct check_rng *r)
 {
-	const size_t d = (size_t)dim, m = PLACES * each;
-	double one[2 * PLACES];
+	const size_t first = PLACES * (size_t)o->dim;
 
-	*q = (struct crowd){
-	    .o = {.dim = dim, .tol = 1e-6, .single = true, .n = {7, 7, 7}, .threads = threads},
-	    .pt = {.m = m, .stride = d, .single = true}};
-	q->modes = dim == 1 ? 7 : dim == 2 ? 49 : MODES;
-	q->x = check_alloc(m * d, sizeof *q->x);
-	q->c = check_alloc(2 * m, sizeof *q->c);
-	for (size_t i = 0; i < PLACES * d; i++)
-		q->x[i] = (float)(near ? .3 + .01 * rng_unit(r) : rng_unit(r) - .5);
-	for (size_t i = PLACES * d; i < m * d; i++)
-		q->x[i] = q->x[i - PLACES * d];
-	const float a = (float)(.5 + rng_unit(r)), b = (float)(.5 + rng_unit(r));
-	for (size_t j = 0; j < m; j++) {
-		q->c[2 * j] = a;
-		q->c[2 * j + 1] = b;
-	}
-	for (size_t j = 0; j < PLACES; j++) {
-		one[2 * j] = (double)each * (double)a;
-		one[2 * j + 1] = (double)each * (double)b;
-	}
-	for (int i = 0; i < dim; i++)
-		q->pt.x[i] = q->x + i;
-	q->pt.m = PLACES;
+	problem_make(q, o, PLACES * each, UNIFORM, r);
+	float *x = q->x, *c = q->c;
+	double sum[2 * PLACES], *want = check_alloc(2 * q->modes, sizeof *want);
+	for (size_t i = 0; near && i < first; i++)
+		x[i] = .3F + .01F * x[i];
+	for (size_t i = first; i < q->pt.m * (size_t)o->dim; i++)
+		x[i] = x[i - first];
+	for (size_t i = 2; i < 2 * q->pt.m; i++)
+		c[i] = c[i % 2];
+	for (size_t i = 0; i < 2 * PLACES; i++)
+		sum[i] = (double)each * (double)c[i % 2];
+	struct usfft_points places = q->pt;
+	places.m = PLACES;
 	for (size_t k = 0; k < q->modes; k++)
-		usfft_direct_mode(&q->o, &q->pt, one, -1, k, q->want + 2 * k);
-	q->pt.m = m;
+		usfft_direct_mode(&q->o, &places, sum, -1, k, want + 2 * k);
+	return want;
 }
 
-static double
-crowd_error(const struct crowd *q, const float *got)
-{
-	double diff = 0, norm = 0;
-
-	for (size_t k = 0; k < 2 * q->modes; k++) {
-		const double e = (double)got[k] - q->want[k];
-		diff += e * e;
-		norm += q->want[k] * q->want[k];
-	}
-	return sqrt(diff / norm);
-}
-
-/* Values that records carry, values that they point to, and several vectors at once. */
-static void
-run_crowd(struct check_many *many, struct crowd *q, const char *name)
-{
-	float f[3][2 * MODES];
-	const void *c[2] = {q->c, q->c};
-	void *both[2] = {f[1], f[2]};
-	struct usfft_plan *p;
-	size_t bad;
-
-	q->o.many = true;
-	check_poison(f, sizeof f);
-	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, q->c, 2, &bad))
-		die("no plan");
-	usfft_type1(p, -1, NULL, f[0]);
-	if (usfft_points(p, &q->pt, NULL, 0, &bad))
-		die("no plan");
-	usfft_type1_many(p, -1, 2, c, both);
-	usfft_free(p);
-	for (int i = 0; i < 3; i++)
-		check_case(many, crowd_error(q, f[i]) <= 1e-6, "%s, run %d: %.2e", name, i,
-			   crowd_error(q, f[i]));
-}
-
-static void
-check_crowds(void)
+/* Values that records carry, and values that they point to. */
+void
+check_usfft_crowds_on(const struct engine *e)
 {
 	static const size_t each[] = {200, 1000, 20000, 200000};
 	struct check_rng r = {31};
 	struct check_many many = {0};
-	struct crowd q;
 
-	for (int i = 0; i < 24; i++) {
-		const int dim = 1 + i % 3;
-		const size_t n = each[i / 6];
-		char name[80];
-		make_crowd(&q, dim, n, i / 3 % 2, 1 + i % 2, &r);
-		snprintf(name, sizeof name, "%d-D, %zu points at each of %d places", dim, n,
-			 PLACES);
-		run_crowd(&many, &q, name);
+	for (size_t i = 0; i < 24 / (e->every > 1 ? 2 : 1); i++) {
+		const struct usfft_options o = {.dim = 1 + (int)(i % 3),
+						.tol = 1e-6,
+						.single = true,
+						.n = {7, 7, 7},
+						.threads = 1 + (int)(i % 2)};
+		struct problem q;
+		const double *want = make_crowd(&q, &o, each[i / 6], i / 3 % 2, &r);
+		for (int carried = 0; carried < 2; carried++) {
+			float f[2 * MODES];
+			engine_begin(e, &many);
+			const int err = problem_run_on(e, &q, 1, -1, carried, f);
+			const double error =
+			    err ? INFINITY : problem_distance(f, true, want, 2 * q.modes, 0);
+			check_case(&many, error <= 1e-6, "%s, carried %d: returns %d, error %.2e",
+				   problem_name(&q, UNIFORM), carried, err, error);
+		}
 		check_free();
 	}
-	check_end(&many, "many equal float values at one place keep the least tolerance");
+	engine_end(e, &many, "many equal float values at one place keep the least tolerance");
+}
+
+/* Layers have no sums in double precision. */
+static void
+check_crowded_vectors(struct check_rng *r)
+{
+	struct check_many many = {0};
+
+	for (int dim = 1; dim <= 3; dim++) {
+		struct usfft_options o = {.dim = dim,
+					  .tol = 1e-6,
+					  .single = true,
+					  .n = {7, 7, 7},
+					  .many = true,
+					  .threads = 2};
+		float f[2][2 * MODES];
+		struct usfft_plan *p;
+		struct problem q;
+		size_t bad;
+		const double *want = make_crowd(&q, &o, 20000, false, r);
+		check_poison(f, sizeof f);
+		if (usfft_plan(&p, &o) || usfft_points(p, &q.pt, NULL, 0, &bad))
+			die("no plan");
+		usfft_type1_many(p, -1, 2, (const void *[]){q.c, q.c}, (void *[]){f[0], f[1]});
+		usfft_free(p);
+		for (int i = 0; i < 2; i++) {
+			const double error = problem_distance(f[i], true, want, 2 * q.modes, 0);
+			check_case(&many, error <= 1e-6, "%d-D, vector %d: %.2e", dim, i, error);
+		}
+		check_free();
+	}
+	check_end(&many, "so do several vectors at once");
 }
 
 /* --- lines: the 1-D core for points on lines, against the exact sums ---------------------------------------------- */
@@ -481,6 +465,6 @@ check_usfft_batch(void)
 	check_batches(&r);
 	check_pieces(&r);
 	check_vectors(&r);
-	check_crowds();
+	check_crowded_vectors(&r);
 	check_lines();
 }

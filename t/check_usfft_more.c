@@ -1,93 +1,110 @@
 /* Type 3, the inverse and the weights of usfft. */
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/real.h"
 #include "t/check_usfft.h"
 #include "usfft/direct.h"
 #include "usfft/inverse.h"
 
-/* Coordinates of spread `wide` around `mid`. */
-static void
-cloud(size_t m, int dim, double wide, double mid, struct usfft_points *pt, struct check_rng *r)
-{
-	double *x = check_alloc(m * (size_t)dim, sizeof *x);
+/* Where boxes lie: points and targets. */
+struct boxes {
+	double wide, mid, swide, smid;
+};
 
-	*pt = (struct usfft_points){.m = m, .stride = (size_t)dim};
-	for (size_t i = 0; i < m * (size_t)dim; i++)
-		x[i] = mid + wide * (rng_unit(r) - 0.5);
-	for (int a = 0; a < dim; a++)
-		pt->x[a] = x + a;
+/* Points of the unit box to one of that width around mid. */
+static void
+move(struct problem *q, double wide, double mid)
+{
+	for (size_t i = 0; i < q->pt.m * (size_t)q->o.dim; i++)
+		real_set(q->x, i, mid + wide * real_at(q->x, i, q->o.single), q->o.single);
 }
 
-/* The error of type 3, relative to the norm of the exact sums or to `least` where that is larger. */
+/* The error of type 3, relative to the norm of the exact sums or to `least` where that is larger; INFINITY: it failed. */
 static double
-type3_error(const struct usfft_options *o, const struct usfft_points *pt, const double *c,
-	    const struct usfft_points *to, int sign, double least)
+type3_error(const struct engine *e, const struct problem *from, const struct problem *to, int sign,
+	    double least)
 {
-	double *out = check_alloc(to->m, 2 * sizeof *out),
-	       *want = check_alloc(to->m, 2 * sizeof *want);
+	const int dim = from->o.dim;
+	const size_t m = to->pt.m;
+	double *out = check_alloc(m, 2 * sizeof *out), *want = check_alloc(m, 2 * sizeof *want);
 	size_t bad;
 
-	check_poison(out, to->m * 2 * sizeof *out);
-	if (usfft_type3(o, pt, c, to, sign, out, &bad))
-		die("no type 3");
-	for (size_t i = 0; i < to->m; i++) {
-		double t[3] = {0};
-		for (int a = 0; a < o->dim; a++)
-			t[a] = ((const double *)to->x[a])[i * to->stride];
-		usfft_direct_sum(o->dim, pt, c, sign, t, want + 2 * i);
+	check_poison(out, m * 2 * sizeof *out);
+	if (e->type3(&from->o, &from->pt, from->c, &to->pt, sign, out, &bad))
+		return INFINITY;
+	for (size_t i = 0; i < m; i++) {
+		double s[3] = {0};
+		for (int a = 0; a < dim; a++)
+			s[a] = usfft_direct_coordinate(&to->pt, a, i);
+		usfft_direct_sum(dim, &from->pt, from->cd, sign, s, want + 2 * i);
 	}
-	return problem_distance(out, want, 2 * to->m, least);
+	return problem_distance(out, from->o.single, want, 2 * m, least);
 }
 
-/* Error of type 3 between clouds of given sizes and centres. */
 static double
-clouds_error(int dim, double tol, double wide, double mid, double swide, double smid, int sign,
-	     struct check_rng *r)
+boxes_error(const struct engine *e, const struct usfft_options *o, const struct boxes *b, int sign,
+	    struct check_rng *r)
 {
-	const size_t m = 300, l = 270; /* more than a block of phases */
-	const struct usfft_options o = {.dim = dim, .tol = tol, .threads = 2};
-	struct usfft_points pt, to;
-	double c[2 * 300];
+	const size_t m = 300 / e->every,
+		     l = 270 / e->every; /* 300 and 270: more than a block of phases */
+	struct problem from, to;
 
-	cloud(m, dim, wide, mid, &pt, r);
-	cloud(l, dim, swide, smid, &to, r);
-	for (size_t j = 0; j < 2 * m; j++)
-		c[j] = rng_normal(r);
-	const double e = type3_error(&o, &pt, c, &to, sign, 0);
+	problem_make(&from, o, m, UNIFORM, r);
+	problem_make(&to, o, l, UNIFORM, r);
+	move(&from, b->wide, b->mid);
+	move(&to, b->swide, b->smid);
+	const double error = type3_error(e, &from, &to, sign, 0);
 	check_free();
-	return e;
+	return error;
 }
 
 static void
-check_type3(struct check_rng *r)
+check_type3(const struct engine *e, struct check_rng *r)
 {
-	static const struct {
-		double wide, mid, swide, smid;
-	} shape[] = {{1, 0, 40, 0},	 {1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2},
-		     {0, 0.2, 9, 1},	 {2, 0, 0, 3.25},   {0, 1, 0, 2},
-		     {1, -20, 30, 1000}, {2e-16, 1, 0, 2},  {0, 0.7, 8e-16, 4}};
+	static const struct boxes shape[] = {
+	    {1, 0, 40, 0},	{1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2},
+	    {0, 0.2, 9, 1},	{2, 0, 0, 3.25},   {0, 1, 0, 2},
+	    {1, -20, 30, 1000}, {2e-16, 1, 0, 2},  {0, 0.7, 8e-16, 4}};
+	static const double tol[] = {1e-4, 1e-3, 1e-11, 1e-6, 1e-9, 1e-12};
 	struct check_many many = {0};
 
 	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
 		for (int dim = 1; dim <= (shape[i].swide > 20 ? 2 : 3); dim++)
-			for (double tol = 1e-3; tol > 1e-13; tol /= 1e3) {
-				double e =
-				    clouds_error(dim, tol, shape[i].wide, shape[i].mid,
-						 shape[i].swide, shape[i].smid, i % 2 ? 1 : -1, r);
-				check_case(&many, e <= tol, "%d-D case %zu tol %g: %.2e", dim, i,
-					   tol, e);
+			for (size_t k = 0; k < (e->every == 1 ? 6 : dim == 3 ? 2 : 3); k++) {
+				const struct usfft_options o = {.dim = dim,
+								.n = {1, 1, 1},
+								.tol = tol[k],
+								.single = k == 0,
+								.gauss = k == 1 && i == 1,
+								.threads = 2};
+				engine_begin(e, &many);
+				const double error =
+				    boxes_error(e, &o, &shape[i], i % 2 ? 1 : -1, r);
+				check_case(&many, error <= o.tol, "%d-D case %zu tol %g: %.2e", dim,
+					   i, o.tol, error);
 			}
+	engine_end(e, &many, "type 3 stays below its tolerance, wherever its boxes lie");
+}
+
+static void
+check_far_targets(struct check_rng *r)
+{
+	struct check_many many = {0};
+
 	for (double far = 100; far < 1e5; far *= 5)
 		for (int i = 0; i < 12; i++) {
-			const double tol = i % 2 ? 1e-13 : 1e-14, mid = i % 3 ? 0 : 123.4 * i;
-			const double e = clouds_error(1, tol, 1 + i % 4, mid / 7, 2 * far, mid,
-						      i % 2 ? 1 : -1, r);
-			check_case(&many, e <= tol, "targets to %g, tol %g: %.2e", far, tol, e);
+			const double mid = i % 3 ? 0 : 123.4 * i;
+			const struct boxes b = {1 + i % 4, mid / 7, 2 * far, mid};
+			const struct usfft_options o = {
+			    .dim = 1, .n = {1}, .tol = i % 2 ? 1e-13 : 1e-14, .threads = 2};
+			const double error = boxes_error(&on_cpu, &o, &b, i % 2 ? 1 : -1, r);
+			check_case(&many, error <= o.tol, "targets to %g, tol %g: %.2e", far, o.tol,
+				   error);
 		}
-	check_end(&many, "type 3 stays below its tolerance, wherever its boxes lie");
+	check_end(&many, "type 3 stays below its tolerance at far targets");
 }
 
 /*
@@ -95,21 +112,22 @@ check_type3(struct check_rng *r)
  * ends of theirs. It is relative to what values of random phase give where the sums cancel.
  */
 static double
-ends_error(double tol, double cells, double *x, double *s, struct check_rng *r)
+ends_error(double tol, double cells, struct check_rng *r)
 {
 	enum { M = 180, L = 30 };
-	const struct usfft_options o = {.dim = 1, .tol = tol, .threads = 1};
-	const struct usfft_points pt = {.m = M, .stride = 1, .x = {x}};
-	const struct usfft_points to = {.m = L, .stride = 1, .x = {s}};
-	double c[2 * M];
+	const struct usfft_options o = {.dim = 1, .n = {1}, .tol = tol, .threads = 1};
+	struct problem from, to;
 
+	problem_make(&from, &o, M, UNIFORM, r);
+	problem_make(&to, &o, L, UNIFORM, r);
+	double *x = from.x, *s = to.x, *c = from.c;
 	for (size_t i = 0; i < M; i++) {
 		x[i] = rng_below(r, 2) ? 1 : -1;
-		c[2 * i] = c[2 * i + 1] = 1;
+		c[2 * i] = c[2 * i + 1] = from.cd[2 * i] = from.cd[2 * i + 1] = 1;
 	}
 	for (size_t i = 0; i < L; i++)
 		s[i] = cells / 4 * (i ? 1 - 1e-3 * rng_unit(r) : -1);
-	const double e = type3_error(&o, &pt, c, &to, 1, sqrt(2.0 * M * L));
+	const double e = type3_error(&on_cpu, &from, &to, 1, sqrt(2.0 * M * L));
 	check_free();
 	return e;
 }
@@ -118,41 +136,115 @@ static void
 check_type3_ends(struct check_rng *r)
 {
 	struct check_many many = {0};
-	double x[180], s[30];
 
 	for (double tol = 1e-3; tol > 1e-12; tol /= 10)
 		for (double cells = 20; cells < 500; cells *= 1.06) {
-			const double e = ends_error(tol, cells, x, s, r);
+			const double e = ends_error(tol, cells, r);
 			check_case(&many, e <= tol, "tol %g, %g cells: %.2e", tol, cells, e);
 		}
 	check_end(&many, "type 3 keeps its tolerance at the ends of both boxes");
 }
 
-/* Modes seen at enough points come back. */
 static void
-check_inverse(struct check_rng *r)
+check_odd_targets(const struct engine *e, struct check_rng *r)
 {
+	const struct usfft_options o = {.dim = 1, .n = {1}, .tol = 1e-4, .threads = 1};
+	struct check_many many = {0};
+	struct problem from, to;
+	double out[20], sum = 0;
+	size_t bad = 99;
+
+	problem_make(&from, &o, 5, UNIFORM, r);
+	problem_make(&to, &o, 10, UNIFORM, r);
+	from.pt.m = 0;
+	check_poison(out, sizeof out);
+	check_case(&many, !e->type3(&o, &from.pt, from.c, &to.pt, 1, out, &bad), "no points");
+	for (int i = 0; i < 20; i++)
+		sum += fabs(out[i]);
+	check_case(&many, sum == 0, "no points give %g", sum);
+	from.pt.m = 5;
+	to.pt.m = 0;
+	check_case(&many, !e->type3(&o, &from.pt, from.c, &to.pt, 1, NULL, &bad), "no targets");
+	to.pt.m = 10;
+	((double *)to.x)[3] = NAN;
+	check_case(&many,
+		   e->type3(&o, &from.pt, from.c, &to.pt, 1, out, &bad) == -ENXIO && bad == 3,
+		   "NaN target: %zu", bad);
+	((double *)from.x)[2] = INFINITY;
+	check_case(&many,
+		   e->type3(&o, &from.pt, from.c, &to.pt, 1, out, &bad) == -EINVAL && bad == 2,
+		   "infinite point: %zu", bad);
+	check_free();
+	engine_end(e, &many, "type 3 of no points, of no targets, and what is not finite");
+}
+
+/* Modes seen at enough points come back, in as many iterations as the CPU takes. */
+static void
+check_inverse(const struct engine *e, struct check_rng *r)
+{
+	static const size_t points[] = {60, 500, 2500};
+	const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};
 	struct check_many many = {0};
 
-	for (int dim = 1; dim <= 3; dim++) {
-		struct usfft_options o = {
-		    .dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .fft_order = dim > 1, .threads = 2};
+	for (int i = 0; i < 2 * 3; i++) {
+		const int dim = 1 + i / 2;
+		const struct usfft_options o = {
+		    .dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .fft_order = i % 2, .threads = 2};
+		const size_t m = points[dim - 1];
+		struct usfft_outcome got = {0}, want = {0};
 		struct problem q;
-		struct usfft_outcome got;
-		const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};
-		size_t bad, m = dim == 1 ? 60 : dim == 2 ? 500 : 4000;
+		size_t bad;
 		problem_make(&q, &o, m, UNIFORM, r);
-		double *b = check_alloc(2 * m, sizeof *b), *f = check_alloc(2 * q.modes, sizeof *f);
+		double *b = check_alloc(2 * m, sizeof *b), *w = check_alloc(m, sizeof *w),
+		       *f = check_alloc(2 * q.modes, sizeof *f),
+		       *cpu = check_alloc(2 * q.modes, sizeof *cpu);
+		for (size_t j = 0; j < m; j++)
+			w[j] = 0.5 + rng_unit(r);
 		problem_run(&q, 2, 1, b);
-		if (usfft_inverse(&q.o, &q.pt, NULL, b, &v, f, &got, &bad))
-			die("no inverse");
-		const double e = problem_distance(f, q.fd, 2 * q.modes, 0);
-		check_case(&many, got.residual <= 1e-11 && e <= 1e-9,
-			   "%d-D: %d iterations, residual %.1e, error %.1e", dim, got.iterations,
-			   got.residual, e);
+		engine_begin(e, &many);
+		const int err = e->inverse(&o, &q.pt, i % 2 ? w : NULL, b, &v, f, &got, &bad) ||
+				usfft_inverse(&o, &q.pt, i % 2 ? w : NULL, b, &v, cpu, &want, &bad);
+		const double error = problem_distance(f, false, q.fd, 2 * q.modes, 0),
+			     apart = problem_distance(f, false, cpu, 2 * q.modes, 0);
+		check_case(
+		    &many,
+		    !err && got.residual <= v.rtol && error <= 1e-9 && apart <= 1e-9 &&
+			got.iterations == want.iterations,
+		    "%d-D: returns %d, %d iterations, of the CPU %d, residual %.1e, error %.1e",
+		    dim, err, got.iterations, want.iterations, got.residual, error);
 		check_free();
 	}
-	check_end(&many, "the inverse gives back modes that enough points have seen");
+	engine_end(e, &many, "the inverse gives back modes that enough points have seen");
+}
+
+/* One iteration, and values that are all zero. */
+static void
+check_inverse_stops(const struct engine *e, struct check_rng *r)
+{
+	const struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {9, 7}, .threads = 1};
+	const struct usfft_inverse v = {.sign = -1, .iter = 1, .rtol = 0};
+	struct check_many many = {0};
+	struct usfft_outcome got = {0};
+	double f[2 * 9 * 7], sum = 0;
+	struct problem q;
+	size_t bad;
+
+	problem_make(&q, &o, 40, UNIFORM, r);
+	check_case(&many,
+		   !e->inverse(&o, &q.pt, NULL, q.cd, &v, f, &got, &bad) && got.iterations == 1 &&
+		       got.residual > 0,
+		   "%d iterations", got.iterations);
+	memset(q.cd, 0, 2 * q.pt.m * sizeof *q.cd);
+	check_poison(f, sizeof f);
+	check_case(&many,
+		   !e->inverse(&o, &q.pt, NULL, q.cd, &v, f, &got, &bad) && got.iterations == 0 &&
+		       got.residual == 0,
+		   "%d iterations of nothing", got.iterations);
+	for (size_t i = 0; i < sizeof f / sizeof *f; i++)
+		sum += fabs(f[i]);
+	check_case(&many, sum == 0, "zeros give %g", sum);
+	check_free();
+	engine_end(e, &many, "the inverse stops where it is told, and at once for zeros");
 }
 
 /* Conjugate gradients come to the dense solution: weights, damping, coils. */
@@ -167,7 +259,7 @@ dense_error(const struct problem *q, const double *w, const double *b, struct us
 	if (usfft_direct_inverse(&q->o, &q->pt, w, b, &v, want) ||
 	    usfft_inverse(&q->o, &q->pt, w, b, &v, f, &got, &bad))
 		die("no inverse");
-	return problem_distance(f, want, 2 * q->modes, 0);
+	return problem_distance(f, false, want, 2 * q->modes, 0);
 }
 
 static void
@@ -258,13 +350,23 @@ check_pipe_spokes(void)
 }
 
 void
+check_usfft_more_on(const struct engine *e)
+{
+	struct check_rng r = {43};
+
+	check_type3(e, &r);
+	check_odd_targets(e, &r);
+	check_inverse(e, &r);
+	check_inverse_stops(e, &r);
+}
+
+void
 check_usfft_more(void)
 {
 	struct check_rng r = {23};
 
-	check_type3(&r);
+	check_far_targets(&r);
 	check_type3_ends(&r);
-	check_inverse(&r);
 	check_dense(&r);
 	check_pipe();
 	check_pipe_spokes();

@@ -121,12 +121,13 @@ exact_of(struct problem *q, int type, int sign, size_t outs)
 }
 
 double
-problem_distance(const double *got, const double *want, size_t n, double least)
+problem_distance(const void *got, bool single, const double *want, size_t n, double least)
 {
 	double diff = 0, norm = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		diff += (got[i] - want[i]) * (got[i] - want[i]);
+		const double e = real_at(got, i, single) - want[i];
+		diff += e * e;
 		norm += want[i] * want[i];
 	}
 	return sqrt(diff / fmax(norm, least * least));
@@ -144,7 +145,7 @@ problem_error(struct problem *q, int type, int sign, const void *got)
 		input += in[i] * in[i];
 	for (size_t i = 0; i < 2 * samples_of(outs); i++)
 		out[i] = real_at(got, 2 * sample_at(outs, i / 2) + i % 2, q->o.single);
-	return problem_distance(out, want, 2 * samples_of(outs),
+	return problem_distance(out, false, want, 2 * samples_of(outs),
 				sqrt(input * (double)samples_of(outs)));
 }
 
@@ -159,21 +160,69 @@ problem_registers(int bytes[3])
 	return count;
 }
 
+static int
+cpu_type1(struct usfft_plan *p, int sign, const void *c, void *modes)
+{
+	usfft_type1(p, sign, c, modes);
+	return 0;
+}
+
+static int
+cpu_type2(struct usfft_plan *p, int sign, const void *modes, void *c)
+{
+	usfft_type2(p, sign, modes, c);
+	return 0;
+}
+
+const struct engine on_cpu = {.name = "",
+			      .every = 1,
+			      .points = usfft_points,
+			      .type1 = cpu_type1,
+			      .type2 = cpu_type2,
+			      .type3 = usfft_type3,
+			      .inverse = usfft_inverse};
+
+void
+engine_begin(const struct engine *e, const struct check_many *many)
+{
+	if (e->begin)
+		e->begin(many->cases);
+}
+
+void
+engine_end(const struct engine *e, struct check_many *many, const char *name)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "%s%s", e->name, name);
+	check_end(many, text);
+}
+
+int
+problem_run_on(const struct engine *e, const struct problem *q, int type, int sign, bool carried,
+	       void *out)
+{
+	const size_t outs = type == 1 ? q->modes : q->pt.m;
+	const bool along = carried && type == 1;
+	struct usfft_options o = q->o;
+	struct usfft_plan *p;
+	size_t bad;
+
+	o.type = type;
+	if (usfft_plan(&p, &o))
+		die("no plan");
+	check_poison(out, outs * 2 * (q->o.single ? sizeof(float) : sizeof(double)));
+	int err = e->points(p, &q->pt, along ? q->c : NULL, 2, &bad);
+	if (!err)
+		err = type == 1 ? e->type1(p, sign, along ? NULL : q->c, out)
+				: e->type2(p, sign, q->f, out);
+	usfft_free(p);
+	return err;
+}
+
 void
 problem_run(const struct problem *q, int type, int sign, void *out)
 {
-	struct usfft_plan *p;
-	size_t bad;
-	const size_t outs = type == 1 ? q->modes : q->pt.m;
-	struct usfft_options o = q->o;
-
-	o.type = type;
-	if (usfft_plan(&p, &o) || usfft_points(p, &q->pt, type == 1 ? q->c : NULL, 2, &bad))
-		die("no plan");
-	check_poison(out, outs * 2 * (q->o.single ? sizeof(float) : sizeof(double)));
-	if (type == 1)
-		usfft_type1(p, sign, NULL, out);
-	else
-		usfft_type2(p, sign, q->f, out);
-	usfft_free(p);
+	if (problem_run_on(&on_cpu, q, type, sign, true, out))
+		die("no memory");
 }
