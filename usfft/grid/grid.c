@@ -20,7 +20,12 @@
 #include "common/base/real.h"
 #include "usfft/grid/grid.h"
 
-enum { ROOT_FINE = 1024 };
+extern const struct modes_ops usfft_modes_f32_generic, usfft_modes_f32_avx2, usfft_modes_f32_avx512;
+extern const struct modes_ops usfft_modes_f64_generic, usfft_modes_f64_avx2, usfft_modes_f64_avx512;
+
+static const struct modes_ops *const modes_ops[2][3] = {
+    {&usfft_modes_f64_generic, &usfft_modes_f64_avx2, &usfft_modes_f64_avx512},
+    {&usfft_modes_f32_generic, &usfft_modes_f32_avx2, &usfft_modes_f32_avx512}};
 
 /* ---- FFTW ---- */
 
@@ -206,6 +211,7 @@ grid_make(struct grid *g, const struct usfft_options *o)
 	g->dim = o->dim;
 	g->threads = o->threads;
 	g->real = o->single ? sizeof(float) : sizeof(double);
+	g->modes_ops = modes_ops[o->single][weir_cpu];
 	g->fft_order = o->fft_order;
 	for (int a = 0; a < 3; a++)
 		g->modes[a] = a < o->dim ? o->n[a] : 1;
@@ -238,80 +244,6 @@ grid_free(struct grid *g)
 }
 
 /* ---- modes ---- */
-
-/*
- * Moves modes between the transformed grid and the caller's order, and divides the window out. It also multiplies by the
- * twiddle factors between the two passes of a long 1-D grid.
- */
-
-/* A row in the caller's order is two runs of modes: the negative modes, and the others. */
-struct run {
-	size_t at;   /* index of the first mode in the caller's row */
-	size_t cell; /* its cell in the grid's row */
-	size_t mode; /* |k| of the first mode */
-	int step;    /* of |k| from mode to mode: -1 for negative modes */
-	size_t n;    /* modes */
-};
-
-/* exp(-2 pi i q / n) for q < n. */
-static inline void
-root_of_unity(const struct grid *g, size_t q, double *re, double *im)
-{
-	const double *a = g->root[1] + 2 * (q / ROOT_FINE), *b = g->root[0] + 2 * (q % ROOT_FINE);
-
-	*re = a[0] * b[0] - a[1] * b[1];
-	*im = a[0] * b[1] + a[1] * b[0];
-}
-
-/* A walk along the cells of a row, which may be cut into the rows of a 1-D grid. */
-struct walk {
-	size_t at, cut; /* the cell in data; the row of a cut grid */
-};
-
-static inline void
-walk_on(const struct grid *g, struct walk *w)
-{
-	if (g->rowlen == g->n[0]) {
-		w->at++;
-		return;
-	}
-	w->at += g->ld;
-	if (++w->cut == g->rows) {
-		w->at -= g->rows * g->ld - 1;
-		w->cut = 0;
-	}
-}
-
-#define REAL	float
-#define NAME(x) x##_float
-#include "usfft/grid/modes_body.h"
-#undef REAL
-#undef NAME
-#define REAL	double
-#define NAME(x) x##_double
-#include "usfft/grid/modes_body.h"
-
-static bool
-single(const struct grid *g)
-{
-	return g->real == sizeof(float);
-}
-
-/* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
-static void
-modes_twiddle(const struct grid *g, size_t row)
-{
-	char *data = (char *)g->data + row * g->ld * grid_cell_bytes(g);
-
-	if (g->layers > 1 && single(g))
-		twiddle_layers_float(g, row, (float *)data);
-	else if (g->layers > 1)
-		twiddle_layers_double(g, row, (double *)data);
-	else if (single(g))
-		twiddle_row_float(g, row, (float *)data);
-	else
-		twiddle_row_double(g, row, (double *)data);
-}
 
 /* Finds the parts of both runs of an axis that lie at from..to-1 of the caller's order. Returns how many there are. */
 static int
@@ -347,7 +279,7 @@ find_row(const struct grid *g, size_t row, double *factor)
 	for (int a = 1; a < g->dim; a++) {
 		find_runs(g, a, place[a], place[a] + 1, run);
 		cell[a] = run[0].cell;
-		*factor *= real_at(g->undo[a], run[0].mode, single(g));
+		*factor *= real_at(g->undo[a], run[0].mode, g->real == sizeof(float));
 	}
 	return cell[2] * g->plane + cell[1];
 }
@@ -363,10 +295,7 @@ move_modes(const struct grid *g, int sign, size_t row, size_t from, size_t to, b
 
 	for (int i = 0; i < runs; i++) {
 		void *at = (char *)modes + (run[i].at - from) * 2 * g->real;
-		if (single(g))
-			move_run_float(g, r, &run[i], factor, sign, get, at);
-		else
-			move_run_double(g, r, &run[i], factor, sign, get, at);
+		g->modes_ops->move(g, r, &run[i], factor, sign, get, at);
 	}
 }
 
@@ -382,16 +311,6 @@ modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, co
 	move_modes(g, sign, row, from, to, false, (void *)(uintptr_t)modes);
 }
 
-/* The first cell of a run in row r. */
-static struct walk
-walk_from(const struct grid *g, size_t r, const struct run *run)
-{
-	if (g->rowlen == g->n[0])
-		return (struct walk){r * g->ld + run->cell, 0};
-	return (struct walk){run->cell % g->rows * g->ld + run->cell / g->rows,
-			     run->cell % g->rows};
-}
-
 /* Moves one row of `count` layers from the grid to `to`, or to the grid where `to` is NULL. */
 static void
 move_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *to,
@@ -403,16 +322,11 @@ move_layers(const struct grid *g, int sign, size_t row, size_t count, void *cons
 	const int runs = find_runs(g, 0, 0, n, run);
 
 	for (int i = 0; i < runs; i++) {
-		const struct walk w = walk_from(g, r, &run[i]);
 		const size_t at = row * n + run[i].at;
-		if (to && single(g))
-			get_layers_float(g, w, &run[i], (float)factor, (float)sign, at, count, to);
-		else if (to)
-			get_layers_double(g, w, &run[i], factor, sign, at, count, to);
-		else if (single(g))
-			put_layers_float(g, w, &run[i], (float)factor, (float)sign, at, from);
+		if (to)
+			g->modes_ops->get_layers(g, r, &run[i], factor, sign, at, count, to);
 		else
-			put_layers_double(g, w, &run[i], factor, sign, at, from);
+			g->modes_ops->put_layers(g, r, &run[i], factor, sign, at, from);
 	}
 }
 
@@ -586,10 +500,10 @@ line(const struct grid *g, bool to_modes)
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 			for (size_t r = 0; r < g->rows; r += each) {
 				for (size_t i = r; to_modes && i < r + each; i++)
-					modes_twiddle(g, i);
+					g->modes_ops->twiddle(g, i);
 				run_rows(g, r, none, none);
 				for (size_t i = r; !to_modes && i < r + each; i++)
-					modes_twiddle(g, i);
+					g->modes_ops->twiddle(g, i);
 			}
 }
 

@@ -9,6 +9,8 @@
 #include "usfft/loops/loops.h"
 #include "usfft/usfft.h"
 
+enum { ROOT_FINE = 1024 }; /* see root[] below */
+
 /* FFTs by FFTW along one axis of the grid, in place and with the sign -1. */
 
 struct fftw_axis {
@@ -19,10 +21,36 @@ struct fftw_axis {
 	bool plain;
 };
 
+/* A row in the caller's order is two runs of modes: the negative modes, and the others. */
+struct run {
+	size_t at;   /* index of the first mode in the caller's row */
+	size_t cell; /* its cell in the grid's row */
+	size_t mode; /* |k| of the first mode */
+	int step;    /* of |k| from mode to mode: -1 for negative modes */
+	size_t n;    /* modes */
+};
+
+struct grid;
+
+/* The loops over the modes of one run in a row of the transformed grid: modes_simd.c. They divide the window out. */
+struct modes_ops {
+	/* From the grid (get) to modes, or back. factor: of the window along y and z. sign -1: modes are conjugated. */
+	void (*move)(const struct grid *g, size_t row, const struct run *run, double factor,
+		     int sign, bool get, void *modes);
+	/* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
+	void (*twiddle)(const struct grid *g, size_t row);
+	/* The same as move() for the first `count` layers, or to all of them. Mode i of layer l is modes[l][at + i]. */
+	void (*get_layers)(const struct grid *g, size_t row, const struct run *run, double factor,
+			   int sign, size_t at, size_t count, void *const *modes);
+	void (*put_layers)(const struct grid *g, size_t row, const struct run *run, double factor,
+			   int sign, size_t at, const void *const *modes);
+};
+
 struct grid {
 	int dim, threads;	     /* threads: for the next call */
 	size_t real;		     /* bytes of a real */
 	const struct batch_ops *ops; /* the loops of batches */
+	const struct modes_ops *modes_ops;
 
 	/* The modes, which fill a part of the transformed grid, and how the caller orders them. 1 beyond dim. */
 	size_t modes[3];

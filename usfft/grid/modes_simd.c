@@ -1,10 +1,55 @@
-/* The loops of grid.c for one REAL type. Each loop runs over a long row, so each is a WEIR_CLONES leaf. */
+/* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
+/* The loops that move modes between the transformed grid and the caller's order: see struct modes_ops. */
+#include "common/base/simd.h"
+#include "usfft/grid/grid.h"
+
+extern const struct modes_ops SIMD_NAME(usfft_modes);
+
+TARGET_BEGIN
+
+/* exp(-2 pi i q / n) for q < n. */
+static inline void
+root_of_unity(const struct grid *g, size_t q, double *re, double *im)
+{
+	const double *a = g->root[1] + 2 * (q / ROOT_FINE), *b = g->root[0] + 2 * (q % ROOT_FINE);
+
+	*re = a[0] * b[0] - a[1] * b[1];
+	*im = a[0] * b[1] + a[1] * b[0];
+}
+
+/* A walk along the cells of a row, which may be cut into the rows of a 1-D grid. */
+struct walk {
+	size_t at, cut; /* the cell in data; the row of a cut grid */
+};
+
+/* The first cell of a run in row r. */
+static struct walk
+walk_from(const struct grid *g, size_t r, const struct run *run)
+{
+	if (g->rowlen == g->n[0])
+		return (struct walk){r * g->ld + run->cell, 0};
+	return (struct walk){run->cell % g->rows * g->ld + run->cell / g->rows,
+			     run->cell % g->rows};
+}
+
+static inline void
+walk_on(const struct grid *g, struct walk *w)
+{
+	if (g->rowlen == g->n[0]) {
+		w->at++;
+		return;
+	}
+	w->at += g->ld;
+	if (++w->cut == g->rows) {
+		w->at -= g->rows * g->ld - 1;
+		w->cut = 0;
+	}
+}
 
 /* One run of modes in an uncut row: to[i] = from[i] * undo[+-i] * factor, conjugated where sign is -1. */
-WEIR_CLONES(NAME(scale_run),
-	    (REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
-	     REAL factor, REAL sign),
-	    (to, from, undo, step, n, factor, sign))
+static void
+scale_run(REAL *restrict to, const REAL *restrict from, const REAL *undo, int step, size_t n,
+	  REAL factor, REAL sign)
 {
 	const REAL imag = factor * sign;
 
@@ -25,10 +70,9 @@ WEIR_CLONES(NAME(scale_run),
  * One run of modes in a grid that is cut into r rows: cell k + r q is in row k, column q. It takes eight columns at a time,
  * so that each cache line is used as a whole. get: from the grid to modes; else from modes to the grid.
  */
-WEIR_CLONES(NAME(scale_cut),
-	    (const struct grid *g, const struct run *run, const REAL *undo, REAL factor, REAL sign,
-	     bool get, REAL *restrict modes),
-	    (g, run, undo, factor, sign, get, modes))
+static void
+scale_cut(const struct grid *g, const struct run *run, const REAL *undo, REAL factor, REAL sign,
+	  bool get, REAL *restrict modes)
 {
 	enum { COLUMNS = 8 };
 	const size_t first = run->cell / g->rows / COLUMNS * COLUMNS;
@@ -50,23 +94,23 @@ WEIR_CLONES(NAME(scale_cut),
 			}
 }
 
-/* Moves one run of modes from the grid (get) or to it. */
 static void
-NAME(move_run)(const struct grid *g, size_t row, const struct run *run, double factor, int sign,
-	       bool get, void *modes)
+move_run(const struct grid *g, size_t row, const struct run *run, double factor, int sign, bool get,
+	 void *modes)
 {
 	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
 	REAL *cells = (REAL *)g->data + 2 * (row * g->ld + run->cell);
 	REAL *to = get ? modes : cells, *from = get ? cells : modes;
 
 	if (g->rowlen < g->n[0])
-		NAME(scale_cut)(g, run, undo, (REAL)factor, (REAL)sign, get, modes);
+		scale_cut(g, run, undo, (REAL)factor, (REAL)sign, get, modes);
 	else
-		NAME(scale_run)(to, from, undo, run->step, run->n, (REAL)factor, (REAL)sign);
+		scale_run(to, from, undo, run->step, run->n, (REAL)factor, (REAL)sign);
 }
 
 /* Multiplies each column i of row k by w^(k i), which is a product of two exact factors from short tables. */
-WEIR_CLONES(NAME(twiddle_row), (const struct grid *g, size_t k, REAL *restrict row), (g, k, row))
+static void
+twiddle_row(const struct grid *g, size_t k, REAL *restrict row)
 {
 	enum { STEP = 32 };
 	double re[STEP], im[STEP];
@@ -88,7 +132,8 @@ WEIR_CLONES(NAME(twiddle_row), (const struct grid *g, size_t k, REAL *restrict r
 }
 
 /* The same for the cells of several layers. */
-WEIR_CLONES(NAME(twiddle_layers), (const struct grid *g, size_t k, REAL *restrict row), (g, k, row))
+static void
+twiddle_layers(const struct grid *g, size_t k, REAL *restrict row)
 {
 	for (size_t i = 0; i < g->rowlen; i++, row += 2 * g->layers) {
 		double re, im;
@@ -102,32 +147,32 @@ WEIR_CLONES(NAME(twiddle_layers), (const struct grid *g, size_t k, REAL *restric
 	}
 }
 
-/* One run of modes of `count` layers. Mode i of layer l is modes[l][at + i]. */
-WEIR_CLONES(NAME(get_layers),
-	    (const struct grid *g, struct walk w, const struct run *run, REAL factor, REAL sign,
-	     size_t at, size_t count, void *const *modes),
-	    (g, w, run, factor, sign, at, count, modes))
+static void
+get_layers(const struct grid *g, size_t row, const struct run *run, double by, int sign, size_t at,
+	   size_t count, void *const *modes)
 {
 	const REAL *undo = (const REAL *)g->undo[0] + run->mode, *data = g->data;
+	const REAL factor = (REAL)by, conj = (REAL)sign;
+	struct walk w = walk_from(g, row, run);
 
 	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
 		const REAL *cell = data + 2 * g->layers * w.at, u = *undo * factor;
 		for (size_t l = 0; l < count; l++) {
 			REAL *to = (REAL *)modes[l] + 2 * i;
 			to[0] = cell[2 * l] * u;
-			to[1] = cell[2 * l + 1] * (u * sign);
+			to[1] = cell[2 * l + 1] * (u * conj);
 		}
 		walk_on(g, &w);
 	}
 }
 
-/* The way back, to all layers. */
-WEIR_CLONES(NAME(put_layers),
-	    (const struct grid *g, struct walk w, const struct run *run, REAL factor, REAL sign,
-	     size_t at, const void *const *modes),
-	    (g, w, run, factor, sign, at, modes))
+static void
+put_layers(const struct grid *g, size_t row, const struct run *run, double by, int sign, size_t at,
+	   const void *const *modes)
 {
-	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode, factor = (REAL)by,
+		   conj = (REAL)sign;
+	struct walk w = walk_from(g, row, run);
 	REAL *data = g->data;
 
 	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
@@ -136,8 +181,23 @@ WEIR_CLONES(NAME(put_layers),
 		for (size_t l = 0; l < g->layers; l++) {
 			const REAL *from = (const REAL *)modes[l] + 2 * i;
 			cell[2 * l] = from[0] * u;
-			cell[2 * l + 1] = from[1] * (u * sign);
+			cell[2 * l + 1] = from[1] * (u * conj);
 		}
 		walk_on(g, &w);
 	}
 }
+
+static void
+twiddle(const struct grid *g, size_t row)
+{
+	REAL *data = (REAL *)g->data + row * g->ld * g->layers * 2;
+
+	if (g->layers > 1)
+		twiddle_layers(g, row, data);
+	else
+		twiddle_row(g, row, data);
+}
+
+const struct modes_ops SIMD_NAME(usfft_modes) = {move_run, twiddle, get_layers, put_layers};
+
+TARGET_END
