@@ -106,17 +106,13 @@ emst_run_lattice(const struct emst_set *s, int threads, struct emst_tree *t)
 
 /* --- points ------------------------------------------------------------------------------------------------------ */
 
-kd_engine emst_kd_f32_generic, emst_kd_f32_avx2, emst_kd_f32_avx512;
-kd_engine emst_kd_f64_generic, emst_kd_f64_avx2, emst_kd_f64_avx512;
-kd_engine emst_prim_f32_generic, emst_prim_f32_avx2, emst_prim_f32_avx512;
-kd_engine emst_prim_f64_generic, emst_prim_f64_avx2, emst_prim_f64_avx512;
+#define WAYS(variant) emst_kd_##variant, emst_prim_##variant, emst_brute_##variant
 
-const struct kd_engines emst_kd[2][CPU_AVX512 + 1] = {{{emst_kd_f32_generic, emst_prim_f32_generic},
-						       {emst_kd_f32_avx2, emst_prim_f32_avx2},
-						       {emst_kd_f32_avx512, emst_prim_f32_avx512}},
-						      {{emst_kd_f64_generic, emst_prim_f64_generic},
-						       {emst_kd_f64_avx2, emst_prim_f64_avx2},
-						       {emst_kd_f64_avx512, emst_prim_f64_avx512}}};
+kd_engine WAYS(f32_generic), WAYS(f32_avx2), WAYS(f32_avx512);
+kd_engine WAYS(f64_generic), WAYS(f64_avx2), WAYS(f64_avx512);
+kd_engine *const emst_kd[2][CPU_AVX512 + 1][KD_WAYS] = {
+    {{WAYS(f32_generic)}, {WAYS(f32_avx2)}, {WAYS(f32_avx512)}},
+    {{WAYS(f64_generic)}, {WAYS(f64_avx2)}, {WAYS(f64_avx512)}}};
 
 /* Runs an engine on colours as points. Their squared distances are whole numbers below 2^24, which floats hold exactly. */
 static int
@@ -148,42 +144,29 @@ run_colours(const struct kd_input *in, kd_engine *run, struct emst_tree *t)
 }
 
 static int
-run_points(const struct kd_input *in, kd_engine *floats, kd_engine *doubles, struct emst_tree *t)
+run_points(const struct kd_input *in, int way, struct emst_tree *t)
 {
 	int err = check(in->s);
+	kd_engine *const run = emst_kd[in->s->type == EMST_F64][weir_cpu][way];
 
 	*t = (struct emst_tree){0};
 	if (err)
 		return err;
-	if (in->s->type == EMST_CODE)
-		return run_colours(in, floats, t);
-	return in->s->type == EMST_F32 ? floats(in, t) : doubles(in, t);
-}
-
-static int
-run_prim(const struct kd_input *in, struct emst_tree *t)
-{
-	return run_points(in, emst_kd[0][weir_cpu].prim, emst_kd[1][weir_cpu].prim, t);
-}
-
-static int
-run_kd(const struct kd_input *in, struct emst_tree *t)
-{
-	return run_points(in, emst_kd[0][weir_cpu].tree, emst_kd[1][weir_cpu].tree, t);
+	return in->s->type == EMST_CODE ? run_colours(in, run, t) : run(in, t);
 }
 
 int
 emst_run_kd(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return s->k > EMST_MAXDIM ? -ERANGE
-				  : run_kd(&(struct kd_input){.s = s, .threads = threads}, t);
+	const struct kd_input in = {.s = s, .threads = threads};
+
+	return s->k > EMST_MAXDIM ? -ERANGE : run_points(&in, KD_TREE, t);
 }
 
 int
 emst_run_brute(const struct emst_set *s, int threads, struct emst_tree *t)
 {
-	return run_points(&(struct kd_input){.s = s, .threads = threads}, emst_brute_f32,
-			  emst_brute_f64, t);
+	return run_points(&(struct kd_input){.s = s, .threads = threads}, KD_BRUTE, t);
 }
 
 int
@@ -198,7 +181,7 @@ emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 	*t = (struct emst_tree){0};
 	if (sum < min_weight)
 		return -EDOM;
-	return s->k > EMST_MAXDIM ? run_prim(&in, t) : run_kd(&in, t);
+	return run_points(&in, s->k > EMST_MAXDIM ? KD_PRIM : KD_TREE, t);
 }
 
 /* Gray levels are a chain: an edge that skips a level is longer than all those below it. */
@@ -233,7 +216,7 @@ emst_run(const struct emst_set *s, int threads, struct emst_tree *t)
 	if (s->type == EMST_CODE && s->k == 1 && s->n >= 1)
 		return run_levels(s, t);
 	if (s->n <= EMST_PRIM || s->k > EMST_MAXDIM)
-		return run_prim(&(struct kd_input){.s = s, .threads = threads}, t);
+		return run_points(&(struct kd_input){.s = s, .threads = threads}, KD_PRIM, t);
 	if (s->type == EMST_CODE && s->lattice && s->n > FEWEST)
 		err = run_lattice(s, threads, t, true);
 	return err == SPARSE ? emst_run_kd(s, threads, t) : err;

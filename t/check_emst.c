@@ -70,12 +70,12 @@ same_tree(struct check_many *c, const struct emst_tree *want, struct emst_tree *
 	emst_tree_free(got);
 }
 
-/* Colours in a box of the given side, at multiples of step; a third of the time only on a plane, a line or a shell. */
+/* Colours in a box of the given side, at multiples of step; half of the time only on a plane, a line or a shell, or gray. */
 static void
 random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
 {
 	uint32_t code[4096];
-	size_t kind = rng_below(r, 9);
+	size_t kind = rng_below(r, 10);
 	unsigned most = 255 / step < side ? 255 / step : side;
 	unsigned shift = (unsigned)rng_below(r, 256 - most * step);
 
@@ -91,9 +91,10 @@ random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, u
 			x[2] = x[1] = x[0];
 		if (kind == 3 && rng_below(r, 20) == 0)
 			x[0] = 255 * (unsigned)rng_below(r, 2);
-		code[i] = x[0] << 16 | x[1] << 8 | x[2];
+		code[i] = kind == 4 ? x[2] : x[0] << 16 | x[1] << 8 | x[2];
 	}
 	sample_codes(m, code, n);
+	m->s.k = kind == 4 ? 1 : 3;
 }
 
 /* Points of k coordinates, no two equal, on a grid of the given number of places per axis (0: anywhere). */
@@ -135,11 +136,10 @@ compare_ways(struct check_many *c, const struct sample *m, size_t set)
 		for (enum cpu_level l = 0; m->s.type != EMST_CODE && m->s.n > 1 && l <= weir_cpu;
 		     l++) {
 			const struct kd_input in = {.s = &m->s, .threads = threads};
-			const struct kd_engines *e = &emst_kd[m->s.type == EMST_F64][l];
-			err = e->tree(&in, &got);
-			same_tree(c, &want, &got, err, cpu_name(l), set);
-			err = e->prim(&in, &got);
-			same_tree(c, &want, &got, err, "all pairs", set);
+			for (int way = 0; way < KD_WAYS; way++) {
+				err = emst_kd[m->s.type == EMST_F64][l][way](&in, &got);
+				same_tree(c, &want, &got, err, cpu_name(l), set);
+			}
 		}
 		err = emst_run_brute(&m->s, threads, &got);
 		same_tree(c, &want, &got, err, "all pairs in every round", set);
@@ -165,8 +165,9 @@ check_colours(void)
 		compare_ways(&c, &m, set);
 		sample_free(&m);
 	}
-	check_end(&c, "emst: colours full of ties have the tree of the definition by every way, "
-		      "for any threads");
+	check_end(&c,
+		  "emst: colours and gray levels full of ties have the tree of the definition by "
+		  "every way, for any threads");
 }
 
 static void
@@ -195,30 +196,49 @@ check_wide_points(void)
 	struct check_many c = {0};
 	struct check_rng r = {11};
 
-	for (size_t set = 0; set < 40; set++) {
+	for (size_t set = 0; set < 42; set++) {
 		struct sample m;
 		struct emst_tree want, got;
-		const unsigned k = set % 8 ? 17 + (unsigned)rng_below(&r, 60) : 4096;
-		random_points(&m, &r, 2 + rng_below(&r, set % 8 ? 200 : 20), k, set % 3 ? 0 : 2,
-			      set % 2);
-		emst_direct(&m.s, NULL, &want);
-		int err = emst_run(&m.s, 1 + (int)(set % 3), &got);
-		same_tree(&c, &want, &got, err, "all pairs", set);
-		emst_tree_free(&want);
-		sample_free(&m);
-	}
-	for (size_t set = 0; set < 2; set++) {
-		struct sample m;
-		struct emst_tree want, got;
-		random_points(&m, &r, 2600, 16, 0, set);
+		const bool gives_up = set >= 40;
+		const unsigned k = gives_up  ? 16
+				   : set % 8 ? 17 + (unsigned)rng_below(&r, 60)
+					     : 4096;
+		const size_t n = gives_up ? 2600 : 2 + rng_below(&r, set % 8 ? 200 : 20);
+		random_points(&m, &r, n, k, set % 3 || gives_up ? 0 : 2, set % 2);
 		int err = emst_direct(&m.s, NULL, &want);
-		err = err ? err : emst_run_kd(&m.s, 2, &got);
-		same_tree(&c, &want, &got, err, "the kd-tree that gives up", set);
+		err = err	 ? err
+		      : gives_up ? emst_run_kd(&m.s, 2, &got)
+				 : emst_run(&m.s, 1 + (int)(set % 3), &got);
+		same_tree(&c, &want, &got, err,
+			  gives_up ? "the kd-tree that gives up" : "all pairs", set);
 		emst_tree_free(&want);
 		sample_free(&m);
 	}
 	check_end(&c, "emst: points of 17 to 4096 dimensions, and those that a kd-tree gives up, "
 		      "have the tree of the definition");
+}
+
+/* Mutual reachability with core radii of weight p. */
+static void
+compare_density(struct check_many *c, const struct emst_set *s, const uint64_t *weight, uint64_t p,
+		size_t set)
+{
+	double *want_core = weir_alloc(s->n, sizeof *want_core),
+	       *core = weir_alloc(s->n, sizeof *core);
+	struct emst_tree want, got;
+
+	emst_direct_core(s, weight, p, want_core);
+	emst_direct(s, want_core, &want);
+	for (int threads = 1; threads <= 2; threads++) {
+		check_poison(core, s->n * sizeof *core);
+		int err = emst_run_density(s, weight, p, threads, core, &got);
+		same_tree(c, &want, &got, err, "density", set);
+		check_case(c, !memcmp(core, want_core, s->n * sizeof *core), "set %zu: core radii",
+			   set);
+	}
+	emst_tree_free(&want);
+	weir_free(want_core);
+	weir_free(core);
 }
 
 static void
@@ -227,11 +247,9 @@ check_density(void)
 	struct check_many c = {0};
 	struct check_rng r = {3};
 	static uint64_t weight[400];
-	static double core[400], want_core[400];
 
 	for (size_t set = 0; set < 120; set++) {
 		struct sample m;
-		struct emst_tree want, got;
 		const unsigned k = 1 + (unsigned)(set % 5) + (set % 10 == 1 ? 16 : 0);
 		uint64_t sum = 0, p;
 		if (set % 2)
@@ -244,16 +262,7 @@ check_density(void)
 		p = 1 + rng_below(&r, sum < 12 ? sum : 12);
 		if (set % 7 == 0)
 			weight[rng_below(&r, m.s.n)] += (uint64_t)1 << 40;
-		emst_direct_core(&m.s, weight, p, want_core);
-		emst_direct(&m.s, want_core, &want);
-		for (int threads = 1; threads <= 2; threads++) {
-			check_poison(core, sizeof core);
-			int err = emst_run_density(&m.s, weight, p, threads, core, &got);
-			same_tree(&c, &want, &got, err, "density", set);
-			check_case(&c, !memcmp(core, want_core, m.s.n * sizeof *core),
-				   "set %zu: core radii", set);
-		}
-		emst_tree_free(&want);
+		compare_density(&c, &m.s, weight, p, set);
 		sample_free(&m);
 	}
 	check_end(&c, "emst: mutual reachability: core radii and tree are those of the definition");
@@ -358,7 +367,7 @@ static void
 check_walks(void)
 {
 	enum { N = 2500 };
-	static double x[2 * N], core[N], want_core[N];
+	static double x[2 * N];
 	static float f[2 * N];
 	static uint64_t weight[N];
 	struct check_many c = {0};
@@ -373,14 +382,15 @@ check_walks(void)
 			f[i] = (float)x[i];
 		for (size_t i = 0; i < N; i++)
 			weight[i] = 1;
-		emst_direct_core(&s, weight, 6, want_core);
-		int err = emst_direct(&s, set < 4 ? NULL : want_core, &want);
-		for (int threads = 1; threads <= 2 && !err; threads++) {
-			err = set < 4 ? emst_run_kd(&s, threads, &got)
-				      : emst_run_density(&s, weight, 6, threads, core, &got);
+		if (set >= 4) {
+			compare_density(&c, &s, weight, 6, set);
+			continue;
+		}
+		emst_direct(&s, NULL, &want);
+		for (int threads = 1; threads <= 2; threads++) {
+			int err = emst_run_kd(&s, threads, &got);
 			same_tree(&c, &want, &got, err, "walks", set);
 		}
-		check_case(&c, !err, "set %zu: %s", set, strerror(-err));
 		emst_tree_free(&want);
 	}
 	check_end(&c, "emst: points along walks have the tree of the definition");
@@ -444,34 +454,6 @@ check_few(void)
 	}
 	check_end(&m,
 		  "emst: the colours of a small picture are found by sorting as on the lattice");
-}
-
-/* The tree of gray levels, which has a way of its own, is that of the definition. */
-static void
-check_levels(void)
-{
-	struct check_many m = {0};
-	struct check_rng r = {32};
-
-	for (size_t set = 0; set < 40; set++) {
-		uint32_t code[256];
-		struct emst_tree want, got;
-		const size_t every = 1 + rng_below(&r, 9);
-		size_t n = 0;
-		for (uint32_t level = 0; level < 256; level++)
-			if (rng_below(&r, every) == 0 || (level == 255 && !n))
-				code[n++] = level;
-		const struct emst_set s = {.type = EMST_CODE, .n = n, .k = 1, .code = code};
-		int err = emst_direct(&s, NULL, &want) | emst_run(&s, 1, &got);
-		check_case(&m,
-			   !err && got.n == n &&
-			       !memcmp(got.edge, want.edge, (n - 1) * sizeof *got.edge) &&
-			       !memcmp(got.length, want.length, (n - 1) * sizeof *got.length),
-			   "set %zu: %zu levels", set, n);
-		emst_tree_free(&want);
-		emst_tree_free(&got);
-	}
-	check_end(&m, "emst: the chain of gray levels is the definition's tree");
 }
 
 /* --- regions ---------------------------------------------------------------------------------------------------------- */
@@ -561,67 +543,6 @@ make_tree(struct any_tree *a, struct check_rng *r, size_t set)
 	return dendrogram_make(&a->d, &a->t, a->weight);
 }
 
-static void
-compare_classes(struct check_many *c, struct check_rng *r, size_t set)
-{
-	uint32_t want[TREE_MOST];
-	struct any_tree a;
-	struct classes got = {0};
-	int err = make_tree(&a, r, set);
-	const struct density how = {.min_weight = 1 + rng_below(r, 12)};
-
-	if (!err)
-		err = emst_direct_hdbscan(&a.t, a.weight, how.min_weight, want);
-	if (!err)
-		err = classes_density(&got, &a.d, &a.t, how);
-	check_case(c, !err && !memcmp(got.label, want, a.t.n * sizeof *want),
-		   "set %zu, %zu vertices, at least %ju: error %d", set, a.t.n,
-		   (uintmax_t)how.min_weight, err);
-	dendrogram_free(&a.d);
-	classes_free(&got);
-}
-
-static void
-check_hdbscan(void)
-{
-	struct check_many c = {0};
-	struct check_rng r = {5};
-
-	for (size_t set = 0; set < 2000; set++)
-		compare_classes(&c, &r, set);
-	check_end(&c, "emst: the classes of HDBSCAN* are those of the definition, heavy vertices "
-		      "and equal lengths included");
-}
-
-/* Joining as Genie does, by heaps and by looking at everything. */
-static void
-check_genie(void)
-{
-	struct check_many c = {0};
-	struct check_rng r = {6};
-	uint8_t want[TREE_MOST], got[TREE_MOST];
-	struct any_tree a;
-
-	for (size_t set = 0; set < 600; set++) {
-		int err = make_tree(&a, &r, set);
-		const double gini = rng_unit(&r);
-		const size_t classes = 1 + rng_below(&r, a.t.n < 12 ? a.t.n : 12);
-		if (set % 7 == 0)
-			for (size_t v = 0; v < a.t.n; v++)
-				a.weight[v] *= 300; /* some parts are large, some small */
-		if (!err)
-			err = emst_direct_genie(&a.t, a.weight, gini, classes, want);
-		if (!err)
-			err = cut_genie(&a.t, a.weight, gini, classes, got);
-		check_case(&c, !err && !memcmp(got, want, a.t.n - 1),
-			   "set %zu, %zu vertices, gini %g, %zu classes: error %d", set, a.t.n,
-			   gini, classes, err);
-		dendrogram_free(&a.d);
-	}
-	check_end(&c, "emst: Genie joins the parts of the definition, heavy vertices and equal "
-		      "lengths included");
-}
-
 /* Replays the edges, as the page says: joined unless both parts have the size. Returns the trees. */
 static size_t
 replay(const struct any_tree *a, uint64_t m, uint8_t *cut)
@@ -648,25 +569,84 @@ replay(const struct any_tree *a, uint64_t m, uint8_t *cut)
 }
 
 static void
-check_forest(void)
+compare_hdbscan(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
 {
-	struct check_many c = {0};
-	struct check_rng r = {7};
-	uint8_t want[TREE_MOST], got[TREE_MOST];
-	struct any_tree a;
+	const struct density how = {.min_weight = 1 + rng_below(r, 12)};
+	uint32_t want[TREE_MOST];
+	struct classes got = {0};
+	int err = emst_direct_hdbscan(&a->t, a->weight, how.min_weight, want);
 
-	for (size_t set = 0; set < 300; set++) {
-		int err = make_tree(&a, &r, set);
-		for (uint64_t m = 1; !err && m < 60; m++) {
-			const size_t trees = replay(&a, m, want);
-			memset(got, 1, sizeof got);
-			err = cut_at_most(&a.d, trees, got);
-			check_case(&c, !err && !memcmp(got, want, a.t.n - 1),
-				   "set %zu, %zu vertices, %zu trees", set, a.t.n, trees);
-		}
-		dendrogram_free(&a.d);
+	err = err ? err : classes_density(&got, &a->d, &a->t, how);
+	check_case(c, !err && !memcmp(got.label, want, a->t.n * sizeof *want),
+		   "set %zu, %zu vertices, at least %ju: error %d", set, a->t.n,
+		   (uintmax_t)how.min_weight, err);
+	classes_free(&got);
+}
+
+/* Joining as Genie does, by heaps and by looking at everything. */
+static void
+compare_genie(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+{
+	const double gini = rng_unit(r);
+	const size_t classes = 1 + rng_below(r, a->t.n < 12 ? a->t.n : 12);
+	uint64_t weight[TREE_MOST];
+	uint8_t want[TREE_MOST], got[TREE_MOST];
+
+	for (size_t v = 0; v < a->t.n; v++) /* some parts are large, some small */
+		weight[v] = a->weight[v] * (set % 7 ? 1 : 300);
+	int err = emst_direct_genie(&a->t, weight, gini, classes, want);
+	err = err ? err : cut_genie(&a->t, weight, gini, classes, got);
+	check_case(c, !err && !memcmp(got, want, a->t.n - 1),
+		   "set %zu, %zu vertices, gini %g, %zu classes: error %d", set, a->t.n, gini,
+		   classes, err);
+}
+
+static void
+compare_forests(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+{
+	uint8_t want[TREE_MOST], got[TREE_MOST];
+
+	(void)r;
+	for (uint64_t m = 1; m < 60; m++) {
+		const size_t trees = replay(a, m, want);
+		memset(got, 1, sizeof got);
+		const int err = cut_at_most(&a->d, trees, got);
+		check_case(c, !err && !memcmp(got, want, a->t.n - 1),
+			   "set %zu, %zu vertices, %zu trees", set, a->t.n, trees);
 	}
-	check_end(&c, "emst: so many classes are the minimum-size forest of so many trees");
+}
+
+static void
+check_classes(void)
+{
+	static const struct {
+		size_t sets;
+		void (*compare)(struct check_many *, struct check_rng *, const struct any_tree *,
+				size_t set);
+		const char *name;
+	} checks[] = {
+	    {2000, compare_hdbscan,
+	     "emst: the classes of HDBSCAN* are those of the definition, heavy vertices and equal "
+	     "lengths included"},
+	    {600, compare_genie,
+	     "emst: Genie joins the parts of the definition, heavy vertices and equal lengths "
+	     "included"},
+	    {300, compare_forests,
+	     "emst: so many classes are the minimum-size forest of so many trees"}};
+
+	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+		struct check_many c = {0};
+		struct check_rng r = {5 + i};
+		struct any_tree a;
+		for (size_t set = 0; set < checks[i].sets; set++) {
+			if (make_tree(&a, &r, set))
+				check_case(&c, false, "no memory");
+			else
+				checks[i].compare(&c, &r, &a, set);
+			dendrogram_free(&a.d);
+		}
+		check_end(&c, checks[i].name);
+	}
 }
 
 void
@@ -676,11 +656,8 @@ check_emst(void)
 	check_points();
 	check_wide_points();
 	check_density();
-	check_hdbscan();
-	check_genie();
-	check_forest();
+	check_classes();
 	check_few();
-	check_levels();
 	check_regions();
 	check_large();
 	check_walks();

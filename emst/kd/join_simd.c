@@ -2,8 +2,6 @@
 /* Finds the core radii of points, and the tree by Boruvka's algorithm on the kd-tree. */
 #include "emst/kd/kd_body.h"
 
-int SIMD_NAME(emst_kd)(const struct kd_input *in, struct emst_tree *tree);
-
 TARGET_BEGIN
 
 CPU_INLINE void
@@ -53,20 +51,10 @@ core_of(const struct kd *t, size_t p, struct heap *h)
  * the bound of the point allows a shorter edge than its tree already has.
  */
 
-CPU_INLINE bool
-edge_before(const struct kd_edge *a, const struct kd_edge *b)
-{
-	if (a->d2 != b->d2)
-		return a->d2 < b->d2;
-	return a->span != b->span ? a->span < b->span : a->lo < b->lo;
-}
-
 CPU_INLINE struct kd_edge
 edge_make(const struct kd *t, REAL d2, size_t p, size_t q)
 {
-	uint32_t a = t->number[p], b = t->number[q];
-
-	return (struct kd_edge){d2, a < b ? b - a : a - b, a < b ? a : b, (uint32_t)p, (uint32_t)q};
+	return edge_between(d2, p, q, t->number[p], t->number[q]);
 }
 
 CPU_INLINE REAL

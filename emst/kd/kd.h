@@ -1,6 +1,6 @@
 /*
- * The engines for points. Each is compiled for floats and for doubles, and those of the first struct for every level of the CPU
- * (common/base/simd.h); emst.c has the table of these.
+ * The engines for points. Each is compiled for floats and for doubles, and for every level of the CPU (common/base/simd.h); emst.c
+ * has the table of them.
  */
 #ifndef WEIR_EMST_KD_KD_H
 #define WEIR_EMST_KD_KD_H
@@ -20,17 +20,17 @@ struct kd_input {
 
 typedef int kd_engine(const struct kd_input *in, struct emst_tree *t);
 
-struct kd_engines {
-	kd_engine *tree; /* by a kd-tree, in at most EMST_MAXDIM dimensions */
+/* The ways to the tree. */
+enum {
+	KD_TREE, /* by a kd-tree, in at most EMST_MAXDIM dimensions */
 	/* By Prim's algorithm over all pairs, in any number of dimensions: faster for at most EMST_PRIM points. */
-	kd_engine *prim;
+	KD_PRIM,
+	KD_BRUTE, /* compares all pairs in every round */
+	KD_WAYS
 };
 enum { EMST_PRIM = 1536 };
 
-/* [doubles][level] */
-extern const struct kd_engines emst_kd[2][CPU_AVX512 + 1];
-
-/* Compare all pairs in every round. They return what emst_run() returns. */
-kd_engine emst_brute_f32, emst_brute_f64;
+/* [doubles][level][way] */
+extern kd_engine *const emst_kd[2][CPU_AVX512 + 1][KD_WAYS];
 
 #endif

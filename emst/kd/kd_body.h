@@ -94,6 +94,21 @@ struct kd_edge {
 #define MIXED 0xffffffffu
 #define NONE  0xffffffffu
 
+static inline bool
+edge_before(const struct kd_edge *a, const struct kd_edge *b)
+{
+	if (a->d2 != b->d2)
+		return a->d2 < b->d2;
+	return a->span != b->span ? a->span < b->span : a->lo < b->lo;
+}
+
+/* Returns the edge between the points p and q, whose numbers are a and b. */
+static inline struct kd_edge
+edge_between(REAL d2, size_t p, size_t q, uint32_t a, uint32_t b)
+{
+	return (struct kd_edge){d2, a < b ? b - a : a - b, a < b ? a : b, (uint32_t)p, (uint32_t)q};
+}
+
 /* Reports the share that is done. Lists or core radii are the first third, Boruvka's algorithm is the rest. */
 static inline void
 step(const struct kd *t, double done)
@@ -284,5 +299,5 @@ enum { PRUNES_LITTLE = 1 };
 int SIMD_NAME(kd_build)(struct kd *t);
 int SIMD_NAME(kd_list_near)(struct kd *t);
 
-/* Prim's algorithm over all pairs: kd.h. */
-int SIMD_NAME(emst_prim)(const struct kd_input *in, struct emst_tree *t);
+/* The engines of kd.h. */
+kd_engine SIMD_NAME(emst_kd), SIMD_NAME(emst_prim), SIMD_NAME(emst_brute);
