@@ -198,184 +198,287 @@ check_thin(void)
 		  "rawpalette: light nodes of the octree become one colour, which keeps all sums");
 }
 
-static void
-check_palette(void)
+/* --- classes of pictures ---------------------------------------------------------------------------------------------- */
+
+enum { SIDE = 20, DIMENSIONS = 9 };
+
+/* Pixels: with alpha opaque is 255, else 0. */
+struct picture {
+	const void *px;
+	enum img_type type;
+	size_t n, planes;
+	double opaque;
+};
+
+/* Makes the vertices and their classes, with one thread. */
+static int
+reduce(struct vertices *v, const struct picture *p, size_t k, uint32_t *label)
 {
-	static uint64_t weight[PIXELS];
-	static uint32_t code[PIXELS], label[PIXELS], again[PIXELS];
-	struct check_many m = {0};
+	size_t at;
+	int err = vertices_make(v, p->px, p->type, p->n, p->planes, VERTICES_COLOURS, 1, &at);
+
+	v->opaque = p->opaque;
+	err = err ? err : vertices_weigh(v, 1);
+	return err ? err : palette_make(v, k, 1, label);
+}
+
+/*
+ * Fills x[] with the coordinates of vertex i whose squared differences count: with alpha those of the colour on black and those
+ * on white, by half. Returns their number.
+ */
+static size_t
+place(const struct vertices *v, size_t i, double x[DIMENSIONS])
+{
+	double colour[DIMENSIONS];
+
+	vertices_get(v, i, x);
+	if (v->opaque == 0)
+		return v->planes;
+	memcpy(colour, x, sizeof colour);
+	for (int c = 0; c < 3; c++) {
+		const double black = colour[c] * colour[3] / 255;
+		x[c] = sqrt(.5) * black;
+		x[3 + c] = sqrt(.5) * (black + 255 - colour[3]);
+	}
+	return 6;
+}
+
+/* What the SSE of a class is made of: the sums of the weights w, of w x and of w x^2. */
+struct moments {
+	double w, s, q;
+};
+
+static void
+add(struct moments *m, double w, double x)
+{
+	m->w += w;
+	m->s += w * x;
+	m->q += w * x * x;
+}
+
+/* Returns the SSE about the mean; `whole`: about the mean as a whole number. */
+static double
+sse_of_moments(const struct moments *m, bool whole)
+{
+	const double mean = whole ? floor(m->s / m->w + .5) : m->s / m->w;
+
+	return m->w > 0 ? m->q - 2 * mean * m->s + mean * mean * m->w : 0;
+}
+
+/* [class][coordinate], by sum_classes() */
+static struct moments sums[PALETTE_MOST][DIMENSIONS];
+
+static void
+sum_classes(const struct vertices *v, const uint32_t *label)
+{
+	double x[DIMENSIONS];
+
+	memset(sums, 0, sizeof sums);
+	for (size_t i = 0; i < v->set.n; i++)
+		for (size_t a = place(v, i, x); a-- > 0;)
+			add(&sums[label[i]][a], (double)v->weight[i], x[a]);
+}
+
+static double
+sse_of_classes(const struct vertices *v, const uint32_t *label, bool whole)
+{
+	double sse = 0;
+
+	sum_classes(v, label);
+	for (size_t j = 0; j < PALETTE_MOST; j++)
+		for (size_t a = 0; a < DIMENSIONS; a++)
+			sse += sse_of_moments(&sums[j][a], whole);
+	return sse;
+}
+
+/* Colours of clouds. */
+static size_t
+fill_clouds(struct check_rng *r, size_t set, struct picture *p)
+{
+	static uint8_t px[PIXELS][3];
+
+	(void)set;
+	for (size_t i = 0; i < PIXELS; i++)
+		for (size_t a = 0, cloud = 40 * rng_below(r, 6); a < 3; a++)
+			px[i][a] =
+			    (uint8_t)fmin(fmax(20 + (double)cloud + 9 * rng_normal(r), 0), 255);
+	*p = (struct picture){px, IMG_U8, PIXELS, 3, 0};
+	return 1 + rng_below(r, 256);
+}
+
+/* Pixels that are opaque, clear and translucent, in shares that depend on the set. */
+static size_t
+fill_alpha(struct check_rng *r, size_t set, struct picture *p)
+{
+	static uint8_t px[400][4];
+
+	*p = (struct picture){px, IMG_U8, 2 + rng_below(r, 399), 4, 255};
+	for (size_t i = 0; i < p->n; i++) {
+		const size_t kind = rng_below(r, 3 + set % 5);
+		for (int a = 0; a < 4; a++)
+			px[i][a] = (uint8_t)rng_below(r, 1 + 255 / (1 + set % 7));
+		px[i][3] = kind == 0 ? 255 : kind == 1 ? 0 : px[i][3];
+	}
+	return 2 + rng_below(r, set % 2 ? 255 : 14);
+}
+
+static size_t
+fill_planes(struct check_rng *r, size_t set, struct picture *p)
+{
+	static float x[2000 * DIMENSIONS];
+
+	*p = (struct picture){x, IMG_F32, 2000, 1 + set % DIMENSIONS, 0};
+	for (size_t i = 0; i < p->n; i++) {
+		const double cloud = (double)(rng_below(r, 7) * rng_below(r, 50));
+		for (size_t a = 0; a < p->planes; a++)
+			x[i * p->planes + a] =
+			    (float)(cloud * (double)(a % 3) + (double)rng_below(r, 40) - 300);
+	}
+	return 2 + rng_below(r, 60);
+}
+
+static bool
+any_classes(const struct vertices *v, const uint32_t *label, size_t k)
+{
+	(void)v, (void)label, (void)k;
+	return true;
+}
+
+/* Whether classes keep opaque pixels and clear ones apart, and all clear ones together. */
+static bool
+kept_apart(const struct vertices *v, const uint32_t *label, size_t k)
+{
+	bool opaque[PALETTE_MOST] = {false};
+	size_t clear = k;
+	double x[4];
+
+	for (size_t i = 0; i < v->set.n; i++) {
+		vertices_get(v, i, x);
+		opaque[label[i]] |= x[3] == 255;
+		if (x[3] == 0 && clear < k && label[i] != clear)
+			return false;
+		clear = x[3] == 0 ? label[i] : clear;
+	}
+	return clear == k || !opaque[clear];
+}
+
+/* Whether no vertex is nearer, by more than a thousandth, to the mean of a class that is not its own. */
+static bool
+is_settled(const struct vertices *v, const uint32_t *label, size_t k)
+{
+	double x[DIMENSIONS];
+	bool good = true;
+
+	sum_classes(v, label);
+	for (size_t i = 0; i < v->set.n; i++) {
+		double far[PALETTE_MOST] = {0};
+		const size_t d = place(v, i, x);
+		for (size_t j = 0; j < k; j++)
+			for (size_t a = 0; a < d; a++)
+				far[j] += pow(x[a] - sums[j][a].s / sums[j][a].w, 2);
+		for (size_t j = 0; j < k; j++)
+			good &= sums[j][0].w == 0 || far[label[i]] <= 1.001 * far[j] + 1;
+	}
+	return good;
+}
+
+/* Classes hold what they should, and are the same for any threads, and no more than was asked for. */
+static void
+check_classes(void)
+{
+	static const struct {
+		size_t sets;
+		size_t (*fill)(struct check_rng *r, size_t set, struct picture *p);
+		bool (*good)(const struct vertices *v, const uint32_t *label, size_t k);
+		const char *name;
+	} kinds[] = {
+	    {24, fill_clouds, any_classes,
+	     "rawpalette: a palette is the same for any threads, and no larger than was asked"},
+	    {120, fill_alpha, kept_apart,
+	     "rawpalette: a palette keeps opaque pixels apart from clear ones, for any threads"},
+	    {24, fill_planes, is_settled,
+	     "rawpalette: classes of any planes have the nearest means, for any threads"}};
+	static uint32_t label[PIXELS], again[PIXELS];
 	struct check_rng r = {9};
 
-	for (size_t set = 0; set < 24; set++) {
-		const size_t n = random_histogram(&r, code, weight), k = 1 + rng_below(&r, 256);
-		uint32_t most = 0;
-		check_poison(label, sizeof label);
-		int err = palette_rgb(&(struct palette_colours){n, weight, code}, k, 1, label);
-		if (!err)
-			err = palette_rgb(&(struct palette_colours){n, weight, code}, k,
-					  2 + (int)(set % 3), again);
-		for (size_t i = 0; i < n; i++)
-			most = label[i] > most ? label[i] : most;
-		check_case(&m, !err && most < k && !memcmp(label, again, n * sizeof *label),
-			   "set %zu, %zu colours in %zu: error %d, label %u", set, n, k, err, most);
-	}
-	check_end(
-	    &m, "rawpalette: a palette is the same for any threads, and no larger than was asked");
-	const uint32_t few[] = {7, 65536, 0xffffff};
-	const uint64_t one[] = {3, 1, 2};
-	check(!palette_rgb(&(struct palette_colours){3, one, few}, 8, 2, label) &&
-		  label[0] != label[1] && label[1] != label[2] && label[0] != label[2],
-	      "rawpalette: a picture of few colours keeps them all", "%u %u %u", label[0], label[1],
-	      label[2]);
-}
-
-/* Returns the SSE of two classes of n colours; bit i of `second` tells the class of colour i. */
-static double
-sse_of_two(const uint32_t *code, const uint64_t *weight, size_t n, uint64_t second)
-{
-	double sum[2][4] = {{0}}, squares = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		double *s = sum[second >> i & 1];
-		s[3] += (double)weight[i];
-		for (int a = 0; a < 3; a++) {
-			const double x = code[i] >> 8 * a & 255;
-			s[a] += (double)weight[i] * x;
-			squares += (double)weight[i] * x * x;
+	for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+		struct check_many m = {0};
+		for (size_t set = 0; set < kinds[kind].sets; set++) {
+			struct picture p;
+			struct vertices v;
+			const size_t k = kinds[kind].fill(&r, set, &p);
+			uint32_t most = 0;
+			check_poison(label, sizeof label);
+			int err = reduce(&v, &p, k, label);
+			err = err ? err : palette_make(&v, k, 2 + (int)(set % 3), again);
+			for (size_t i = 0; i < v.set.n; i++)
+				most = label[i] > most ? label[i] : most;
+			check_case(&m,
+				   !err && most < k &&
+				       !memcmp(label, again, v.set.n * sizeof *label) &&
+				       kinds[kind].good(&v, label, k),
+				   "set %zu, %zu planes, %zu colours in %zu: error %d, label %u",
+				   set, p.planes, v.set.n, k, err, most);
+			vertices_free(&v);
 		}
+		check_end(&m, kinds[kind].name);
 	}
-	for (int j = 0; j < 2; j++)
-		for (int a = 0; a < 3 && sum[j][3] > 0; a++)
-			squares -= sum[j][a] * sum[j][a] / sum[j][3];
-	return squares;
 }
 
+/* --- few colours -------------------------------------------------------------------------------------------------------- */
+
+enum { FEW = 10, TIMES = 9 };
+
+/* Two classes of few far colours, of the second half of the sets with alpha. */
 static void
 check_exchange(void)
 {
-	enum { MOST = 10 };
 	struct check_many m = {0};
 	struct check_rng r = {12};
 
-	for (size_t set = 0; set < 300; set++) {
-		const size_t n = 3 + rng_below(&r, MOST - 2);
-		uint32_t code[MOST], label[MOST] = {0};
-		uint64_t weight[MOST], got = 0;
+	for (size_t set = 0; set < 600; set++) {
+		uint8_t px[FEW * TIMES * 4];
+		uint32_t label[FEW] = {0};
+		const bool alpha = set >= 300;
+		const size_t n = 3 + rng_below(&r, FEW - 2), planes = alpha ? 4 : 3;
+		struct picture p = {px, IMG_U8, 0, planes, alpha ? 255 : 0};
+		struct vertices v;
 		for (size_t i = 0; i < n; i++) {
-			code[i] = (uint32_t)(i * 0x190000 + rng_below(&r, 0x190000));
-			weight[i] = 1 + rng_below(&r, set % 2 ? 1 : 9);
+			uint8_t x[4];
+			for (int a = 0; a < 4; a++)
+				x[a] = (uint8_t)(1 + rng_below(&r, 254));
+			x[0] = (uint8_t)(25 * i + x[0] % 25);
+			for (size_t times = rng_below(&r, set % 2 ? 1 : TIMES) + 1; times; times--)
+				memcpy(px + planes * p.n++, x, planes);
 		}
-		bool good = !palette_rgb(&(struct palette_colours){n, weight, code}, 2, 1, label);
-		for (size_t i = 0; i < n; i++)
-			got |= (uint64_t)(label[i] & 1) << i;
-		const double sse = sse_of_two(code, weight, n, got);
-		for (size_t i = 0; i < n; i++)
-			good &= sse <= 1.01 * sse_of_two(code, weight, n, got ^ (uint64_t)1 << i);
+		bool good = !reduce(&v, &p, 2, label);
+		const double sse = sse_of_classes(&v, label, false);
+		for (size_t i = 0; good && i < v.set.n; i++) {
+			label[i] ^= 1;
+			good = sse <= 1.01 * sse_of_classes(&v, label, false) + 1;
+			label[i] ^= 1;
+		}
 		check_case(&m, good, "set %zu, %zu colours: SSE %g", set, n, sse);
+		vertices_free(&v);
 	}
 	check_end(&m,
 		  "rawpalette: moving one of few colours to another class lowers no error by 1 %%");
 }
 
-/* --- any number of planes ----------------------------------------------------------------------------------------------- */
-
-enum { WIDE = 2000 };
-
-/* Returns the squared distance of pixel i from the mean of the class. */
-static double
-from_mean(const float *x, const double *sum, size_t d, size_t i)
-{
-	double far = 0;
-
-	for (size_t a = 0; a < d; a++) {
-		const double t = (double)x[i * d + a] - sum[a] / sum[d];
-		far += t * t;
-	}
-	return far;
-}
-
-/* Whether no pixel is nearer, by more than a thousandth, to the mean of a class that is not its own. */
-static bool
-is_settled(const float *x, const uint32_t *of, const uint32_t *label, size_t d, size_t k)
-{
-	double *sum = weir_calloc(k, (d + 1) * sizeof *sum);
-	bool good = true;
-
-	for (size_t i = 0; i < WIDE; i++) {
-		double *s = sum + label[of[i]] * (d + 1);
-		for (size_t a = 0; a < d; a++)
-			s[a] += (double)x[i * d + a];
-		s[d]++;
-	}
-	for (size_t i = 0; i < WIDE; i++) {
-		const double own = from_mean(x, sum + label[of[i]] * (d + 1), d, i);
-		for (size_t j = 0; j < k; j++)
-			good &= sum[j * (d + 1) + d] == 0 ||
-				own <= 1.001 * from_mean(x, sum + j * (d + 1), d, i) + 1;
-	}
-	weir_free(sum);
-	return good;
-}
-
-static void
-check_wide(void)
-{
-	static float x[WIDE * 9];
-	static uint32_t label[WIDE], again[WIDE];
-	struct check_many m = {0};
-	struct check_rng r = {15};
-
-	for (size_t set = 0; set < 24; set++) {
-		const size_t d = 1 + set % 9, k = 2 + rng_below(&r, 60);
-		struct vertices v;
-		size_t at;
-		for (size_t i = 0; i < WIDE; i++) {
-			const double cloud = (double)(rng_below(&r, 7) * rng_below(&r, 50));
-			for (size_t a = 0; a < d; a++)
-				x[i * d + a] = (float)(cloud * (double)(a % 3) +
-						       (double)rng_below(&r, 40) - 300);
-		}
-		check_poison(label, sizeof label);
-		int err = vertices_make(&v, x, IMG_F32, WIDE, d, VERTICES_COLOURS, 1, &at);
-		err = err ? err : vertices_weigh(&v, 1);
-		err = err ? err : palette_wide(&v, k, 1, label);
-		err = err ? err : palette_wide(&v, k, 2 + (int)(set % 3), again);
-		check_case(&m,
-			   !err && is_settled(x, v.of, label, d, k) &&
-			       !memcmp(label, again, v.set.n * sizeof *label),
-			   "set %zu, %zu planes, %zu classes: error %d", set, d, k, err);
-		vertices_free(&v);
-	}
-	check_end(&m, "rawpalette: classes of any planes have the nearest means, for any threads");
-}
-
-/* --- gray levels ---------------------------------------------------------------------------------------------------- */
-
-/* Returns the SSE about the rounded mean. w, s and q are the sums of the weights, and of these times x and x^2. */
-static double
-rounded_sse(double w, double s, double q)
-{
-	const double m = floor(s / w + .5);
-
-	return q - 2 * m * s + m * m * w;
-}
-
 /* Returns the least SSE of n levels in at most k classes, trying all ways to cut. */
 static double
-least_sse(const struct sorted *e, const uint64_t *weight, size_t n, size_t k)
+least_sse(const uint16_t *x, const size_t *weight, size_t n, size_t k)
 {
 	double least = INFINITY;
 
 	for (uint32_t cuts = 0; cuts < 1u << (n - 1); cuts++) {
-		double sse = 0, w = 0, s = 0, q = 0;
+		struct moments m = {0};
+		double sse = 0;
 		for (size_t i = 0; i < n; i++) {
-			const double x = (double)e[i].key, wi = (double)weight[e[i].a];
-			w += wi;
-			s += wi * x;
-			q += wi * x * x;
+			add(&m, (double)weight[i], x[i]);
 			if (i + 1 == n || (cuts >> i & 1)) {
-				sse += rounded_sse(w, s, q);
-				w = s = q = 0;
+				sse += sse_of_moments(&m, true);
+				m = (struct moments){0};
 			}
 		}
 		if ((size_t)__builtin_popcount(cuts) < k)
@@ -387,73 +490,30 @@ least_sse(const struct sorted *e, const uint64_t *weight, size_t n, size_t k)
 static void
 check_gray_levels(void)
 {
-	enum { MOST = 10 };
 	struct check_many m = {0};
 	struct check_rng r = {23};
 
 	for (size_t set = 0; set < 300; set++) {
-		const size_t n = 1 + rng_below(&r, MOST), k = 1 + rng_below(&r, n);
-		struct sorted e[MOST];
-		uint64_t weight[MOST];
-		uint32_t label[MOST];
-		double sum[MOST][3] = {{0}}, sse = 0;
+		const size_t n = 1 + rng_below(&r, FEW), k = 1 + rng_below(&r, n);
+		uint16_t x[FEW], px[FEW * TIMES];
+		size_t weight[FEW];
+		uint32_t label[FEW];
+		struct picture p = {px, IMG_U16, 0, 1, 0};
+		struct vertices v;
 		for (size_t i = 0; i < n; i++) {
-			const size_t place = (i * 7 + set) % n;
-			e[i] = (struct sorted){(i ? e[i - 1].key : 0) + 1 + rng_below(&r, 9),
-					       (uint32_t)(n % 7 ? place : i), 0};
+			x[i] = (uint16_t)((i ? x[i - 1] : 0u) + 1 + rng_below(&r, 9));
 			weight[i] = 1 + rng_below(&r, 5);
 		}
-		const int err = levels_make(e, weight, n, k, label);
-		bool good = !err;
-		for (size_t i = 0; good && i < n; i++) {
-			const double x = (double)e[i].key, w = (double)weight[e[i].a];
-			const uint32_t j = label[e[i].a];
-			good = j < k;
-			for (int a = 0; good && a < 3; a++)
-				sum[j][a] += a == 0 ? w : a == 1 ? w * x : w * x * x;
-		}
-		for (size_t j = 0; good && j < k; j++)
-			sse += rounded_sse(sum[j][0], sum[j][1], sum[j][2]);
-		check_case(&m, good && sse < least_sse(e, weight, n, k) + 1e-9,
+		for (size_t i = set; i < set + n; i++) /* not in ascending order */
+			for (size_t times = 0; times < weight[i % n]; times++)
+				px[p.n++] = x[i % n];
+		const int err = reduce(&v, &p, k, label);
+		const double sse = sse_of_classes(&v, label, true);
+		check_case(&m, !err && sse < least_sse(x, weight, n, k) + 1e-9,
 			   "set %zu, %zu levels in %zu: error %d, SSE %g", set, n, k, err, sse);
+		vertices_free(&v);
 	}
 	check_end(&m, "rawpalette: gray levels are cut where that loses least of all ways");
-}
-
-/* Returns the SSE of classes of a picture about their rounded means. */
-static double
-sse_of_classes(const struct vertices *v, const uint32_t *label)
-{
-	static double sum[PALETTE_MOST][4][3];
-	double sse = 0;
-
-	memset(sum, 0, sizeof sum);
-	for (size_t i = 0; i < v->set.n; i++) {
-		double x[4];
-		vertices_get(v, i, x);
-		for (size_t a = 0; a < v->planes; a++) {
-			double *s = sum[label[i]][a];
-			s[0] += (double)v->weight[i];
-			s[1] += (double)v->weight[i] * x[a];
-			s[2] += (double)v->weight[i] * x[a] * x[a];
-		}
-	}
-	for (size_t j = 0; j < PALETTE_MOST; j++)
-		for (size_t a = 0; a < v->planes && sum[j][a][0] > 0; a++)
-			sse += rounded_sse(sum[j][a][0], sum[j][a][1], sum[j][a][2]);
-	return sse;
-}
-
-static int
-reduce(struct vertices *v, const void *px, enum img_type type, size_t n, size_t planes, size_t k,
-       uint32_t *label)
-{
-	size_t at;
-	int err = vertices_make(v, px, type, n, planes, VERTICES_COLOURS, 1, &at);
-
-	if (!err)
-		err = vertices_weigh(v, 1);
-	return err ? err : palette_make(v, k, 1, label);
 }
 
 /* Samples that are 59000 more, or 200 times as large, have the same classes. */
@@ -470,154 +530,28 @@ check_deep(void)
 	for (size_t set = 0; set < 24; set++) {
 		const size_t planes = 3 + set / 2 % 2, k = 2 + rng_below(&r, 60);
 		const unsigned scale = set % 2 ? 200 : 1, more = set % 2 ? 0 : 59000;
-		struct vertices v;
+		const struct picture p[] = {{px, IMG_U8, N, planes, 0},
+					    {deep, IMG_U16, N, planes, 0}};
+		double sse[2];
+		int err = 0;
 		for (size_t i = 0; i < N * planes; i++) {
 			px[i] = (uint8_t)(i ? rng_below(&r, 256) : 0);
 			deep[i] = (uint16_t)(px[i] * scale + more);
 		}
-		int err = reduce(&v, px, IMG_U8, N, planes, k, label);
-		const double want = sse_of_classes(&v, label) * scale * scale;
-		vertices_free(&v);
-		err = err ? err : reduce(&v, deep, IMG_U16, N, planes, k, label);
-		const double got = sse_of_classes(&v, label);
-		check_case(&m, !err && got <= (scale > 1 ? 1.03 : 1) * want,
-			   "set %zu: error %d, SSE %g, not %g", set, err, got, want);
-		vertices_free(&v);
+		for (int i = 0; i < 2; i++) {
+			struct vertices v;
+			err |= reduce(&v, &p[i], k, label);
+			sse[i] = sse_of_classes(&v, label, true);
+			vertices_free(&v);
+		}
+		check_case(&m, !err && sse[1] <= (scale > 1 ? 1.03 : 1) * sse[0] * scale * scale,
+			   "set %zu: error %d, SSE %g, not %g", set, err, sse[1], sse[0]);
 	}
 	check_end(&m,
 		  "rawpalette: a palette of 16 bits is as good as that of the same picture in 8");
 }
 
-/* --- colours with alpha ---------------------------------------------------------------------------------------------- */
-
-enum { SEEN = 400 };
-
-/* Makes a picture whose pixels are opaque, clear and translucent, in shares that depend on the set. */
-static size_t
-random_picture(struct check_rng *r, size_t set, uint8_t (*px)[4])
-{
-	const size_t n = 2 + rng_below(r, SEEN - 1);
-
-	for (size_t i = 0; i < n; i++) {
-		const size_t kind = rng_below(r, 3 + set % 5);
-		for (int a = 0; a < 4; a++)
-			px[i][a] = (uint8_t)rng_below(r, 1 + 255 / (1 + set % 7));
-		px[i][3] = kind == 0 ? 255 : kind == 1 ? 0 : px[i][3];
-	}
-	return n;
-}
-
-/* Whether classes keep opaque pixels and clear ones apart, and all clear ones together. k is 2 or more. */
-static bool
-kept_apart(const struct vertices *v, const uint32_t *label)
-{
-	bool opaque[PALETTE_MOST] = {false};
-	uint32_t clear = PALETTE_MOST;
-
-	for (size_t i = 0; i < v->set.n; i++) {
-		double x[4];
-		vertices_get(v, i, x);
-		opaque[label[i]] |= x[3] == 255;
-		if (x[3] != 0)
-			continue;
-		if (clear < PALETTE_MOST && label[i] != clear)
-			return false;
-		clear = label[i];
-	}
-	return clear == PALETTE_MOST || !opaque[clear];
-}
-
-static void
-check_seen(void)
-{
-	static uint8_t px[SEEN][4];
-	static uint32_t label[SEEN], again[SEEN];
-	struct check_many m = {0};
-	struct check_rng r = {21};
-
-	for (size_t set = 0; set < 120; set++) {
-		const size_t n = random_picture(&r, set, px),
-			     k = 2 + rng_below(&r, set % 2 ? 255 : 14);
-		struct vertices v;
-		size_t at;
-		uint32_t most = 0;
-		int err = vertices_make(&v, px, IMG_U8, n, 4, VERTICES_COLOURS, 1, &at);
-		v.opaque = 255;
-		if (!err)
-			err = vertices_weigh(&v, 1);
-		if (!err)
-			err = palette_make(&v, k, 1, label);
-		if (!err)
-			err = palette_make(&v, k, 2 + (int)(set % 3), again);
-		for (size_t i = 0; i < v.set.n; i++)
-			most = label[i] > most ? label[i] : most;
-		check_case(&m,
-			   !err && most < k && !memcmp(label, again, v.set.n * sizeof *label) &&
-			       kept_apart(&v, label),
-			   "set %zu, %zu colours in %zu: error %d, label %u", set, v.set.n, k, err,
-			   most);
-		vertices_free(&v);
-	}
-	check_end(
-	    &m, "rawpalette: a palette keeps opaque pixels apart from clear ones, for any threads");
-}
-
-/* Fills to[4] with a colour in front of black, and with the light of white that shines through. */
-static void
-see(const uint8_t px[4], double to[4])
-{
-	for (int c = 0; c < 3; c++)
-		to[c] = px[c] * px[3] / 255.;
-	to[3] = 255 - px[3];
-}
-
-/* Returns the mean of the squared differences of two colours on black and on white. */
-static double
-seen_d2(const uint8_t a[4], const uint8_t b[4])
-{
-	double x[4], y[4], d2 = 0;
-
-	see(a, x);
-	see(b, y);
-	for (int c = 0; c < 3; c++) {
-		const double black = x[c] - y[c], white = black + x[3] - y[3];
-		d2 += (black * black + white * white) / 2;
-	}
-	return d2;
-}
-
-/* Two classes of three far colours: those that look most alike are together. */
-static void
-check_alike(void)
-{
-	struct check_many m = {0};
-	struct check_rng r = {22};
-
-	for (size_t set = 0; set < 200; set++) {
-		uint8_t px[3][4];
-		uint32_t label[3];
-		struct vertices v;
-		size_t at;
-		for (int i = 0; i < 3; i++)
-			for (int a = 0; a < 4; a++)
-				px[i][a] = (uint8_t)(1 + rng_below(&r, 254));
-		const double d01 = seen_d2(px[0], px[1]), d02 = seen_d2(px[0], px[2]),
-			     d12 = seen_d2(px[1], px[2]), least = fmin(d01, fmin(d02, d12));
-		int err = vertices_make(&v, px, IMG_U8, 3, 4, VERTICES_COLOURS, 1, &at);
-		v.opaque = 255;
-		if (!err)
-			err = vertices_weigh(&v, 1);
-		if (!err)
-			err = palette_make(&v, 2, 1, label);
-		const double got = label[0] == label[1] ? d01 : label[0] == label[2] ? d02 : d12;
-		check_case(&m, !err && got < 1.01 * least + 1, "set %zu: %g, not %g", set, got,
-			   least);
-		vertices_free(&v);
-	}
-	check_end(
-	    &m,
-	    "rawpalette: of three colours with alpha, those that look most alike are one class");
-}
+/* --- dithering ---------------------------------------------------------------------------------------------------------- */
 
 /* Fills n samples with few values or any, so that clear, opaque and equal ones occur. */
 static void
@@ -637,7 +571,6 @@ fill_samples(struct check_rng *r, void *to, enum img_type type, size_t n, size_t
 static void
 check_dither(void)
 {
-	enum { SIDE = 20 };
 	static uint16_t px[SIDE * SIDE * 4];
 	static double colour[256 * 4];
 	uint8_t got[SIDE * SIDE], want[SIDE * SIDE];
@@ -670,14 +603,11 @@ check_dither(void)
 void
 check_rawpalette(void)
 {
-	check_wide();
 	check_rounds();
 	check_thin();
-	check_palette();
+	check_classes();
 	check_exchange();
 	check_gray_levels();
 	check_deep();
-	check_seen();
-	check_alike();
 	check_dither();
 }
