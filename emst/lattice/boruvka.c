@@ -73,7 +73,7 @@ struct blocks {
 struct query {
 	int x[3];
 	uint32_t code, tree;
-	unsigned faces; /* bit 2a: its neighbour at x[a] - 1 is present; bit 2a + 1: at x[a] + 1 */
+	unsigned faces; /* faces_of(code) */
 };
 
 static inline bool
@@ -99,27 +99,6 @@ blocks_now(const struct blocks *k, uint32_t tree)
 	return tree < EMPTY ? k->now[tree] : tree;
 }
 
-/* Returns the number of the node at R,G,B, counted in nodes of its level. */
-CPU_INLINE uint32_t
-node_id(int level, int R, int G, int B)
-{
-	int s = 6 - 2 * level;
-
-	return (uint32_t)((R << s | G) << s | B);
-}
-
-/* Returns the node of `level` that bit t of its parent, a node of level + 1, stands for. */
-CPU_INLINE uint32_t
-node_child(uint32_t parent, int level, int t)
-{
-	int s = 4 - 2 * level;
-	uint32_t mask = (1u << s) - 1;
-
-	return node_id(level, (int)(parent >> 2 * s) * 4 + (t >> 4),
-		       (int)(parent >> s & mask) * 4 + (t >> 2 & 3),
-		       (int)(parent & mask) * 4 + (t & 3));
-}
-
 /* Returns the bit that a colour or a node has in the word of its parent. */
 static inline int
 node_bit(int R, int G, int B)
@@ -135,15 +114,6 @@ enum { PARTS = 64, MANY = 1 << 15, MANY_COLOURS = 1 << 18 };
 
 /* --- the tree of blocks ------------------------------------------------------------------------------------------ */
 
-/* Returns the bits of the exposed colours of a word. */
-static inline uint64_t
-exposed(const uint64_t *w)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-
-	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
-}
-
 /* Copies row (r,g) into its blocks, and marks these in their parents. Each block takes four adjacent bits. */
 static void
 spread_row(struct blocks *k, int r, int g)
@@ -154,7 +124,7 @@ spread_row(struct blocks *k, int r, int g)
 	const int at = node_bit(r, g, 0), in_parent = node_bit(r >> 2, g >> 2, 0);
 
 	for (int i = 0; i < 4; i++, w++, block += 16, parent += 4)
-		for (uint64_t x = exposed(w); x;) {
+		for (uint64_t x = row_exposed(w); x;) {
 			int four = __builtin_ctzll(x) >> 2;
 			block[four] |= (x >> 4 * four & 15) << at;
 			parent[four >> 2] |= (uint64_t)1 << (in_parent | (four & 3));
@@ -218,16 +188,6 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 	return label;
 }
 
-/* Returns the code of bit t of a block. */
-static inline uint32_t
-block_code(uint32_t id, int t)
-{
-	uint32_t r = (id >> 12) * 4 + ((uint32_t)t >> 4),
-		 g = (id >> 6 & 63) * 4 + ((uint32_t)t >> 2 & 3);
-
-	return r << 16 | g << 8 | ((id & 63) * 4 + ((uint32_t)t & 3));
-}
-
 static void
 label_colours(struct blocks *k, uint32_t id)
 {
@@ -237,7 +197,6 @@ label_colours(struct blocks *k, uint32_t id)
 		*label++ = k->f->up[lattice_rank(k->l, block_code(id, __builtin_ctzll(w)))];
 }
 
-/* Labels the nodes from the lowest level up: with first the colours and all nodes, otherwise only nodes that held several trees. */
 /*
  * Labels the nodes from the lowest level up: with first the exposed colours and all nodes, otherwise only those nodes that held
  * several trees.
@@ -265,22 +224,6 @@ blocks_label(struct blocks *k, bool first)
 }
 
 /* --- what searches ----------------------------------------------------------------------------------------------- */
-
-CPU_INLINE unsigned
-present(const struct lattice *l, int r, int g, int b)
-{
-	return (unsigned)b < 256 ? (unsigned)(lattice_words(l, r, g)[b >> 6] >> (b & 63) & 1) : 0;
-}
-
-static uint8_t
-faces_of(const struct lattice *l, uint32_t code)
-{
-	int r = code_r(code), g = code_g(code), b = code_b(code);
-
-	return (uint8_t)(present(l, r - 1, g, b) | present(l, r + 1, g, b) << 1 |
-			 present(l, r, g - 1, b) << 2 | present(l, r, g + 1, b) << 3 |
-			 present(l, r, g, b - 1) << 4 | present(l, r, g, b + 1) << 5);
-}
 
 /* Returns the first of the filled blocks of a part of them. */
 static size_t
@@ -314,7 +257,7 @@ list_part(struct blocks *k, size_t part, size_t at)
 			k->code[at] = block_code(id, __builtin_ctzll(w));
 			k->home[at] = *label;
 			k->bound[at] = k->f->next;
-			k->faces[at] = faces_of(k->l, k->code[at]);
+			k->faces[at] = (uint8_t)faces_of(k->l->bits, k->code[at]);
 			at++;
 		}
 	}
@@ -658,7 +601,7 @@ scan_ball(const struct blocks *k, const struct query *q, uint32_t d2, struct key
 			int r = q->x[0] + o->x[0], g = q->x[1] + o->x[1], b = q->x[2] + o->x[2];
 			if (o->faces & q->faces ||
 			    ((unsigned)r | (unsigned)g | (unsigned)b) > 255 ||
-			    !present(k->l, r, g, b))
+			    !is_present(k->l->bits, r, g, b))
 				continue;
 			uint32_t code = q->code + (uint32_t)o->code;
 			uint32_t to = k->f->up[lattice_rank(k->l, code)];

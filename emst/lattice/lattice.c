@@ -432,20 +432,10 @@ costs_enter(struct account *a, const struct forest *f, int offsets, size_t joine
 /* ---- pairs ---- */
 
 /*
- * The pairs of colours of a lattice that differ by one offset, found a row at a time.
  * All pairs (u, v) with v = u + o of one offset o are found a row at a time: the bits of row (r,g), AND the bits of row
- * (r,g) + o shifted by o's blue part. Most of these pairs can be dropped without looking at a tree, since a shorter or
- * earlier path is known to exist. Let e be a unit vector; a pair is dropped in two cases:
- *
- *	(u-e, v-e) is a pair too	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
- *	u+e or v-e is present		where e points from u towards v: the path through that colour is shorter
+ * (r,g) + o shifted by o's blue part. row_prune() drops most of these pairs without looking at a tree, since a shorter or
+ * earlier path is known to exist.
  */
-
-static int
-sign(int x)
-{
-	return (x > 0) - (x < 0);
-}
 
 /* Doubles the room; returns false when memory has run out. */
 static bool
@@ -466,27 +456,6 @@ grow(struct pairs *p)
 	return true;
 }
 
-/* Returns those of the pairs x of one word that are not dropped. */
-CPU_INLINE uint64_t
-prune(uint64_t x, const uint64_t *u, const uint64_t *v, const struct offset *o, uint32_t d2)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-	int b = o->b, sb = sign(b), sg = sign(o->g) * G, sr = sign(o->r) * R;
-
-	if (d2 > 1) {
-		if (sb)
-			x &= ~row_shift(u, sb) & ~row_shift(v, b - sb);
-		if (sg)
-			x &= ~u[sg] & ~row_shift(v - sg, b);
-		if (sr)
-			x &= ~u[sr] & ~row_shift(v - sr, b);
-		x &= ~(u[-R] & row_shift(v - R, b));
-	}
-	if (d2 > 1 || o->r)
-		x &= ~(u[-G] & row_shift(v - G, b));
-	return x;
-}
-
 /* Finds the pairs (u, u + o) of one row whose labels differ. */
 CPU_INLINE void
 scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int g,
@@ -502,7 +471,7 @@ scan_row(const struct forest *f, const struct offset *o, uint32_t d2, int r, int
 		uint64_t x = pairs & ~(pairs << 1 | before);
 		before = pairs >> 63;
 		if (x)
-			x = prune(x, u, v, o, d2);
+			x = row_prune(x, u, v, o->r, o->g, o->b, d2);
 		if (!x)
 			continue;
 		uint32_t code = (uint32_t)(r << 16 | g << 8) | w << 6;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/both.h"
 #include "common/base/cpu.h"
 
 /* The distinct colours of small pictures, for which a lattice of 256^3 bits would take longer than all else. */
@@ -61,32 +62,39 @@ void lattice_codes(const struct lattice *l, uint32_t *code, int threads);
  */
 int lattice_scale(const struct lattice *l, struct lattice *to);
 
-static inline size_t
+/* The inline functions with WEIR_BOTH serve the twin in gpu/emst, too. */
+WEIR_BOTH static inline size_t
 lattice_row(int r, int g)
 {
 	return (size_t)((r + 1) * LATTICE_SIDE + g + 1);
 }
 
-/* Returns the four words of row (r,g); the words before and after them are zero. */
+/* Returns the four words of row (r,g) of the bits; the words before and after them are zero. */
+WEIR_BOTH static inline const uint64_t *
+row_words(const uint64_t *bits, int r, int g)
+{
+	return bits + lattice_row(r, g) * LATTICE_WORDS + 1;
+}
+
 static inline const uint64_t *
 lattice_words(const struct lattice *l, int r, int g)
 {
-	return l->bits + lattice_row(r, g) * LATTICE_WORDS + 1;
+	return row_words(l->bits, r, g);
 }
 
-static inline int
+WEIR_BOTH static inline int
 code_r(uint32_t code)
 {
 	return (int)(code >> 16);
 }
 
-static inline int
+WEIR_BOTH static inline int
 code_g(uint32_t code)
 {
 	return (int)(code >> 8 & 255);
 }
 
-static inline int
+WEIR_BOTH static inline int
 code_b(uint32_t code)
 {
 	return (int)(code & 255);
@@ -124,7 +132,7 @@ lattice_rank(const struct lattice *l, uint32_t code)
 }
 
 /* Returns word w[0] of a row shifted so that bit b holds what was at b + s. |s| <= 64; w[-1] or w[1] is read too. */
-CPU_INLINE uint64_t
+WEIR_BOTH CPU_INLINE uint64_t
 row_shift(const uint64_t *w, int s)
 {
 	if (s == 0)
@@ -132,6 +140,95 @@ row_shift(const uint64_t *w, int s)
 	if (s > 0)
 		return s == 64 ? w[1] : w[0] >> s | w[1] << (64 - s);
 	return s == -64 ? w[-1] : w[0] << -s | w[-1] >> (64 + s);
+}
+
+/* Returns the colours of a word that have a neighbour outside the set. */
+WEIR_BOTH CPU_INLINE uint64_t
+row_exposed(const uint64_t *w)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+
+	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & row_shift(w, 1) & row_shift(w, -1));
+}
+
+/*
+ * Returns those pairs of a word that may be edges of the tree. The bits of x are pairs (u, u + o) of the offset o = (r, g, b) of
+ * squared length d2. Let e be a unit vector; a pair (u, v) is dropped in two cases:
+ *
+ *	(u-e, v-e) is a pair too	u-e ~ u and v-e ~ v are edges of length 1, and that pair comes earlier
+ *	u+e or v-e is present		where e points from u towards v: the path through that colour is shorter
+ *
+ * The pair to the left along blue has been dropped already.
+ */
+WEIR_BOTH CPU_INLINE uint64_t
+row_prune(uint64_t x, const uint64_t *u, const uint64_t *v, int r, int g, int b, uint32_t d2)
+{
+	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
+	const int sb = (b > 0) - (b < 0), sg = ((g > 0) - (g < 0)) * G,
+		  sr = ((r > 0) - (r < 0)) * R;
+
+	if (d2 > 1) {
+		if (sb)
+			x &= ~row_shift(u, sb) & ~row_shift(v, b - sb);
+		if (sg)
+			x &= ~u[sg] & ~row_shift(v - sg, b);
+		if (sr)
+			x &= ~u[sr] & ~row_shift(v - sr, b);
+		x &= ~(u[-R] & row_shift(v - R, b));
+	}
+	if (d2 > 1 || r)
+		x &= ~(u[-G] & row_shift(v - G, b));
+	return x;
+}
+
+/* --- the tree of blocks, as boruvka.c describes it ------------------------------------------------------------------ */
+
+/* Returns the number of the node at R,G,B, counted in nodes of its level. */
+WEIR_BOTH CPU_INLINE uint32_t
+node_id(int level, int R, int G, int B)
+{
+	const int s = 6 - 2 * level;
+
+	return (uint32_t)((R << s | G) << s | B);
+}
+
+/* Returns the node of `level` that bit t of its parent, a node of level + 1, stands for. */
+WEIR_BOTH CPU_INLINE uint32_t
+node_child(uint32_t parent, int level, int t)
+{
+	const int s = 4 - 2 * level;
+	const uint32_t mask = (1u << s) - 1;
+
+	return node_id(level, (int)(parent >> 2 * s) * 4 + (t >> 4),
+		       (int)(parent >> s & mask) * 4 + (t >> 2 & 3),
+		       (int)(parent & mask) * 4 + (t & 3));
+}
+
+/* Returns the code of bit t of a block. */
+WEIR_BOTH CPU_INLINE uint32_t
+block_code(uint32_t id, int t)
+{
+	const uint32_t r = (id >> 12) * 4 + ((uint32_t)t >> 4),
+		       g = (id >> 6 & 63) * 4 + ((uint32_t)t >> 2 & 3);
+
+	return r << 16 | g << 8 | ((id & 63) * 4 + ((uint32_t)t & 3));
+}
+
+WEIR_BOTH CPU_INLINE unsigned
+is_present(const uint64_t *bits, int r, int g, int b)
+{
+	return (unsigned)b < 256 ? (unsigned)(row_words(bits, r, g)[b >> 6] >> (b & 63) & 1) : 0;
+}
+
+/* Returns which neighbours are present: bit 2a: that at x[a] - 1; bit 2a + 1: that at x[a] + 1. */
+WEIR_BOTH CPU_INLINE unsigned
+faces_of(const uint64_t *bits, uint32_t code)
+{
+	const int r = code_r(code), g = code_g(code), b = code_b(code);
+
+	return is_present(bits, r - 1, g, b) | is_present(bits, r + 1, g, b) << 1 |
+	       is_present(bits, r, g - 1, b) << 2 | is_present(bits, r, g + 1, b) << 3 |
+	       is_present(bits, r, g, b - 1) << 4 | is_present(bits, r, g, b + 1) << 5;
 }
 
 #endif

@@ -50,39 +50,10 @@ struct nodes {
 	unsigned *queue; /* [n] */
 };
 
-/* Returns the number of the node at r, g, b, which are counted in nodes of its level. */
-__device__ __forceinline__ unsigned
-node_id(int level, unsigned r, unsigned g, unsigned b)
-{
-	const int s = 6 - 2 * level;
-
-	return (r << s | g) << s | b;
-}
-
-/* Returns the node of `level` that is child t of its parent. The parent is a node of level + 1. */
-__device__ __forceinline__ unsigned
-node_child(unsigned parent, int level, unsigned t)
-{
-	const int s = 4 - 2 * level;
-	const unsigned mask = (1u << s) - 1;
-
-	return node_id(level, (parent >> 2 * s) * 4 + (t >> 4),
-		       (parent >> s & mask) * 4 + (t >> 2 & 3), (parent & mask) * 4 + (t & 3));
-}
-
-/* Returns the code of bit t of a block. */
-__device__ __forceinline__ unsigned
-block_code(unsigned id, unsigned t)
-{
-	const unsigned r = (id >> 12) * 4 + (t >> 4), g = (id >> 6 & 63) * 4 + (t >> 2 & 3);
-
-	return r << 16 | g << 8 | ((id & 63) * 4 + (t & 3));
-}
-
 /* A colour that searches, and what it has found. */
 struct query {
 	unsigned code, tree;
-	unsigned faces; /* bit 2a: its neighbour at x[a] - 1 is present; bit 2a + 1: at x[a] + 1 */
+	unsigned faces; /* faces_of(code) */
 	unsigned d2;	/* only colours as near as this are of interest */
 	/*
 	 * The best edge so far as d2 << 25 | span << 1 | whether the other end has the larger code, or ~0. Among the edges of
@@ -193,7 +164,7 @@ scan_around(const nodes &k, query &q)
 		if (((unsigned)r | (unsigned)g) > 63 || is_shut(q, 0, dr) || is_shut(q, 1, dg) ||
 		    d2 > q.d2)
 			continue;
-		scan_row(k, node_id(0, (unsigned)r, (unsigned)g, q.code >> 2 & 63), d2, q);
+		scan_row(k, node_id(0, r, g, (int)(q.code >> 2 & 63)), d2, q);
 	}
 }
 
@@ -247,7 +218,7 @@ visit(const grid &w, const nodes &k, unsigned parent, query &q)
 #pragma unroll
 	for (unsigned i = 0; i < 2; i++) {
 		const unsigned t = lane + 32 * i;
-		const unsigned d2 = distance_to(k, level, node_child(parent, level, t), q);
+		const unsigned d2 = distance_to(k, level, node_child(parent, level, (int)t), q);
 		child[i] = d2 == NONE ? NONE : d2 << 6 | t;
 	}
 	for (;;) {
@@ -257,7 +228,7 @@ visit(const grid &w, const nodes &k, unsigned parent, query &q)
 #pragma unroll
 		for (unsigned i = 0; i < 2; i++)
 			child[i] = child[i] == least ? NONE : child[i];
-		const unsigned id = node_child(parent, level, least & 63);
+		const unsigned id = node_child(parent, level, (int)(least & 63));
 		if constexpr (level == 0)
 			scan_block(w, k, id, q);
 		else
@@ -277,29 +248,13 @@ make_blocks(const grid w, const nodes k)
 	u64 word = 0;
 
 	for (unsigned i = 0; i < 16; i++) {
-		const u64 *u = grid_words(w, (int)(4 * R + i / 4), (int)(4 * G + i % 4)) + B / 16;
+		const uint64_t *u =
+		    row_words(w.bits, (int)(4 * R + i / 4), (int)(4 * G + i % 4)) + B / 16;
 		if (u[0])
-			word |= (grid_exposed(u) >> 4 * (B % 16) & 15) << 4 * i;
+			word |= ((u64)row_exposed(u) >> 4 * (B % 16) & 15) << 4 * i;
 	}
 	k.bits[id] = word;
 	k.first[id] = (unsigned)__popcll(word);
-}
-
-__device__ __forceinline__ unsigned
-present(const grid &w, int r, int g, int b)
-{
-	return (unsigned)b < 256 ? (unsigned)(grid_words(w, r, g)[b >> 6] >> (b & 63) & 1) : 0;
-}
-
-/* Returns which neighbours of a colour are present: the faces of struct query. */
-__device__ __forceinline__ unsigned
-faces_of(const grid &w, unsigned code)
-{
-	const int r = axis(code, 0), g = axis(code, 1), b = axis(code, 2);
-
-	return present(w, r - 1, g, b) | present(w, r + 1, g, b) << 1 |
-	       present(w, r, g - 1, b) << 2 | present(w, r, g + 1, b) << 3 |
-	       present(w, r, g, b - 1) << 4 | present(w, r, g, b + 1) << 5;
 }
 
 /* Lists the colours of a block, with the trees that the shells left. */
@@ -310,8 +265,9 @@ list_colours(const grid w, const nodes k)
 	unsigned i = k.first[id];
 
 	for (u64 x = k.bits[id]; x; x &= x - 1, i++) {
-		const unsigned code = block_code(id, (unsigned)__ffsll((long long)x) - 1);
-		k.at[i] = make_uint2(faces_of(w, code) << 24 | code, w.tree[grid_rank(w, code)]);
+		const unsigned code = block_code(id, __ffsll((long long)x) - 1);
+		k.at[i] =
+		    make_uint2(faces_of(w.bits, code) << 24 | code, w.tree[grid_rank(w, code)]);
 	}
 }
 
@@ -353,7 +309,7 @@ label_level(const unsigned *of, unsigned *above, int level, unsigned n)
 	if (id >= n)
 		return;
 	for (unsigned t = 0; t < 64 && label != MIXED; t++) {
-		const unsigned its = of[node_child(id, level, t)];
+		const unsigned its = of[node_child(id, level, (int)t)];
 		label = label == EMPTY || label == its ? its : its == EMPTY ? label : MIXED;
 	}
 	above[id] = label;
@@ -368,13 +324,6 @@ choose_pivot(const nodes k)
 
 	if (threadIdx.x == 0)
 		*k.count = {0, 0, tree};
-}
-
-__device__ __forceinline__ void
-offer(const grid &w, unsigned tree, u64 edge)
-{
-	if (edge < __ldcg(&w.best[tree]))
-		atomicMin(&w.best[tree], edge);
 }
 
 /* Returns d2 and span of the edge that colour i has found. */
@@ -401,9 +350,9 @@ recall(const grid w, const nodes k)
 	}
 	const u64 edge = edge_to(k, i, to);
 	if (tree != pivot)
-		offer(w, tree, edge);
+		lower(&w.best[tree], edge);
 	if (other != pivot)
-		offer(w, other, edge);
+		lower(&w.best[other], edge);
 }
 
 /* Returns whether colour i has to search far. */
@@ -419,7 +368,7 @@ is_far(const grid &w, const nodes &k, unsigned i)
 		return true;
 	scan_around(k, q);
 	if (q.to != NONE)
-		offer(w, q.tree, q.key >> 1);
+		lower(&w.best[q.tree], q.key >> 1);
 	k.bound[i] = min(q.d2, reach);
 	if (q.d2 < reach)
 		k.to[i] = q.to;
@@ -460,7 +409,7 @@ search_from_root(const grid &w, const nodes &k, unsigned i)
 	if (found && mine == q.key) {
 		k.bound[i] = q.d2;
 		k.to[i] = q.to;
-		offer(w, q.tree, q.key >> 1);
+		lower(&w.best[q.tree], q.key >> 1);
 	}
 	if (!found && threadIdx.x % 32 == 0)
 		k.bound[i] = q.d2 + 1;
@@ -498,29 +447,20 @@ choose_lo(const grid w, const nodes k)
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
-unsigned
-blocks_for(size_t n)
-{
-	return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
 int
 place_blocks(struct gpu *g, nodes *k)
 {
-	const size_t all = BLOCKS + BLOCKS / 64 + BLOCKS / 4096;
-	const size_t words = all + BLOCKS + 1 + prim_scan_words(BLOCKS + 1);
-	void *at;
-	const int err = gpu_hold(g, HOLD_NODES, BLOCKS * 8 + sizeof *k->count + words * 4, &at);
+	const int err = gpu_place(g, HOLD_NODES, [&](gpu_block *at) {
+		k->bits = gpu_take<u64>(at, BLOCKS);
+		for (unsigned level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64)
+			k->label[level] = gpu_take<unsigned>(at, n);
+		k->first = gpu_take<unsigned>(at, BLOCKS + 1);
+		k->scratch = gpu_take<unsigned>(at, prim_scan_words(BLOCKS + 1));
+		k->count = gpu_take<counts>(at, 1);
+	});
 
 	if (err)
 		return err;
-	k->bits = static_cast<u64 *>(at);
-	k->label[0] = reinterpret_cast<unsigned *>(k->bits + BLOCKS);
-	k->label[1] = k->label[0] + BLOCKS;
-	k->label[2] = k->label[1] + BLOCKS / 64;
-	k->first = k->label[0] + all;
-	k->scratch = k->first + BLOCKS + 1;
-	k->count = reinterpret_cast<counts *>(k->scratch + prim_scan_words(BLOCKS + 1));
 	GPU_TRY(g, cudaMemsetAsync(k->first + BLOCKS, 0, 4, g->stream[0]));
 	return 0;
 }
@@ -528,16 +468,12 @@ place_blocks(struct gpu *g, nodes *k)
 int
 place_colours(struct gpu *g, nodes *k)
 {
-	void *at;
-	const int err = gpu_hold(g, HOLD_ACTIVE, (size_t)k->n * 20, &at);
-
-	if (err)
-		return err;
-	k->at = static_cast<uint2 *>(at);
-	k->bound = reinterpret_cast<unsigned *>(k->at + k->n);
-	k->to = k->bound + k->n;
-	k->queue = k->to + k->n;
-	return 0;
+	return gpu_place(g, HOLD_ACTIVE, [&](gpu_block *at) {
+		k->at = gpu_take<uint2>(at, k->n);
+		k->bound = gpu_take<unsigned>(at, k->n);
+		k->to = gpu_take<unsigned>(at, k->n);
+		k->queue = gpu_take<unsigned>(at, k->n);
+	});
 }
 
 /* Lists the exposed colours. */
@@ -563,10 +499,10 @@ int
 label_nodes(struct gpu *g, const grid &w, const nodes &k, bool first)
 {
 	if (!first)
-		GPU_LAUNCH(g, update, blocks_for(k.n), THREADS, 0, w, k);
+		GPU_LAUNCH(g, update, blocks_for(k.n, THREADS), THREADS, 0, w, k);
 	GPU_LAUNCH(g, label_blocks, BLOCKS / THREADS, THREADS, 0, w, k, first);
 	for (unsigned level = 0, n = BLOCKS / 64; level < LEVELS - 1; level++, n /= 64)
-		GPU_LAUNCH(g, label_level, blocks_for(n), THREADS, 0, k.label[level],
+		GPU_LAUNCH(g, label_level, blocks_for(n, THREADS), THREADS, 0, k.label[level],
 			   k.label[level + 1], (int)level, n);
 	GPU_LAUNCH(g, choose_pivot, 1, SAMPLES, 0, k);
 	return 0;
@@ -582,10 +518,11 @@ round_of(struct gpu *g, const grid &w, const nodes &k, bool first, unsigned *edg
 	if ((err = label_nodes(g, w, k, first)) || (err = emst_forget(g, w)))
 		return err;
 	if (!first)
-		GPU_LAUNCH(g, recall, blocks_for(k.n), THREADS, 0, w, k);
-	GPU_LAUNCH(g, search_near, blocks_for(k.n), THREADS, 0, w, k);
-	GPU_LAUNCH(g, search_far, min(fill, blocks_for((size_t)k.n * 32)), THREADS, 0, w, k);
-	GPU_LAUNCH(g, choose_lo, blocks_for(k.n), THREADS, 0, w, k);
+		GPU_LAUNCH(g, recall, blocks_for(k.n, THREADS), THREADS, 0, w, k);
+	GPU_LAUNCH(g, search_near, blocks_for(k.n, THREADS), THREADS, 0, w, k);
+	GPU_LAUNCH(g, search_far, min(fill, blocks_for((size_t)k.n * 32, THREADS)), THREADS, 0, w,
+		   k);
+	GPU_LAUNCH(g, choose_lo, blocks_for(k.n, THREADS), THREADS, 0, w, k);
 	return emst_hook(g, w, edges);
 }
 

@@ -42,7 +42,6 @@
 #include <math.h>
 
 #include "gpu/prim.h"
-#include "gpu/block.h"
 #include "gpu/emst/order.h"
 
 namespace
@@ -100,6 +99,13 @@ rounded_square(double a)
 	return __dmul_rn(a, a);
 }
 
+/* A length as a number that atomicMin() can compare. */
+__device__ __forceinline__ u64
+bits_of(double d2)
+{
+	return (u64)__double_as_longlong(d2);
+}
+
 /* Returns hi - lo and lo of the numbers of two points as one number, which orders edges of equal length. */
 __device__ u64
 rank_of(unsigned a, unsigned b)
@@ -152,7 +158,7 @@ __launch_bounds__(THREADS) nearest(const work w)
 {
 	constexpr unsigned PER = K > 4 ? 1 : 4;
 	__shared__ tile<T, K> s;
-	const unsigned tiles = (w.n + THREADS - 1) / THREADS, part = blockIdx.y;
+	const unsigned tiles = blocks_for(w.n, THREADS), part = blockIdx.y;
 	const unsigned from = (unsigned)((u64)tiles * part / w.parts);
 	const unsigned end = (unsigned)((u64)tiles * (part + 1) / w.parts);
 	T x[PER][K];
@@ -229,7 +235,7 @@ choose_length(const work w)
 	static_cast<T *>(w.d2)[i] = best.d2;
 	w.to[i] = best.to;
 	if (best.to != NONE)
-		atomicMin(&w.length[w.tree[i]], (u64)__double_as_longlong((double)best.d2));
+		atomicMin(&w.length[w.tree[i]], bits_of((double)best.d2));
 }
 
 /* Whether point i proposes an edge of its tree's least length. */
@@ -238,8 +244,7 @@ __device__ bool
 proposes(const work &w, unsigned i)
 {
 	return i < w.n && w.to[i] != NONE &&
-	       (u64)__double_as_longlong((double)static_cast<const T *>(w.d2)[i]) ==
-		   w.length[w.tree[i]];
+	       bits_of((double)static_cast<const T *>(w.d2)[i]) == w.length[w.tree[i]];
 }
 
 template <class T>
@@ -302,28 +307,6 @@ hook(const work w, unsigned K)
 						   __longlong_as_double((long long)w.length[t])};
 	if (equal_points<T>(w, e, K))
 		atomicAdd(&w.count->equal, 1u);
-}
-
-__global__ void
-relabel(const work w)
-{
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i >= w.n)
-		return;
-	unsigned t = w.tree[i];
-	while (w.parent[t] != t)
-		t = w.parent[t];
-	w.tree[i] = t;
-}
-
-__global__ void
-single(const work w)
-{
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i < w.n)
-		w.tree[i] = i;
 }
 
 /* --- the tree of boxes ------------------------------------------------------------------------------------------------ */
@@ -521,13 +504,6 @@ choose_pivot(const work w, const bvh b)
 		*b.pivot = tree;
 }
 
-/* A length as a number that atomicMin() can compare. */
-__device__ __forceinline__ u64
-bits_of(double d2)
-{
-	return (u64)__double_as_longlong(d2);
-}
-
 /* The next larger number; d2 >= 0. */
 __device__ __forceinline__ float
 next_above(float d2)
@@ -539,13 +515,6 @@ __device__ __forceinline__ double
 next_above(double d2)
 {
 	return __longlong_as_double(__double_as_longlong(d2) + 1);
-}
-
-__device__ __forceinline__ void
-offer(const work &w, unsigned tree, u64 length)
-{
-	if (length < __ldcg(&w.length[tree]))
-		atomicMin(&w.length[tree], length);
 }
 
 /* A known edge bounds what both its trees still look for. */
@@ -564,9 +533,9 @@ recall(const work w, const bvh b)
 		return;
 	}
 	if (tree != pivot)
-		offer(w, tree, length);
+		lower(&w.length[tree], length);
 	if (other != pivot)
-		offer(w, other, length);
+		lower(&w.length[other], length);
 }
 
 /*
@@ -603,7 +572,7 @@ search(const work w, const bvh b)
 	*bound = s.best.to == NONE ? next_above(s.best.d2) : s.best.d2;
 	w.to[point] = s.best.to;
 	if (s.best.to != NONE)
-		offer(w, s.tree, bits_of((double)s.best.d2));
+		lower(&w.length[s.tree], bits_of((double)s.best.d2));
 }
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
@@ -622,7 +591,7 @@ int
 bvh_make(struct gpu *g, const work &w, const bvh &b)
 {
 	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
-	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
+	const unsigned blocks = blocks_for(w.n, THREADS);
 	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
@@ -640,7 +609,7 @@ template <class T, unsigned K>
 int
 bvh_search(struct gpu *g, const work &w, const bvh &b)
 {
-	const unsigned blocks = (w.n + THREADS - 1) / THREADS;
+	const unsigned blocks = blocks_for(w.n, THREADS);
 
 	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
 	GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, b);
@@ -652,8 +621,6 @@ bvh_search(struct gpu *g, const work &w, const bvh &b)
 
 /* --- rounds ----------------------------------------------------------------------------------------------------------- */
 
-/* --- the host ------------------------------------------------------------------------------------------------------ */
-
 /*
  * Finds the nearest point of another tree for those points that may have a first edge, and the least length of each tree's
  * edges. b NULL: by brute force, for all points; the grid is points by parts.
@@ -663,7 +630,7 @@ int
 find_nearest(struct gpu *g, const work &w, const bvh *b)
 {
 	constexpr unsigned PER = K > 4 ? 1 : 4;
-	const unsigned all = (w.n + THREADS - 1) / THREADS;
+	const unsigned all = blocks_for(w.n, THREADS);
 
 	if constexpr (K <= BVH_DIMS)
 		if (b)
@@ -677,7 +644,7 @@ template <class T, unsigned K>
 int
 round_of(struct gpu *g, const work &w, const bvh *b)
 {
-	const unsigned all = (w.n + THREADS - 1) / THREADS;
+	const unsigned all = blocks_for(w.n, THREADS);
 	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
@@ -687,7 +654,7 @@ round_of(struct gpu *g, const work &w, const bvh *b)
 	GPU_LAUNCH(g, choose_rank<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_edge<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, hook<T>, all, THREADS, 0, w, K);
-	GPU_LAUNCH(g, relabel, all, THREADS, 0, w);
+	GPU_LAUNCH(g, relabel<work>, all, THREADS, 0, w);
 	return 0;
 }
 
@@ -704,7 +671,7 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 		if (b && (err = bvh_make<T, K>(g, w, *b)))
 			return err;
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
-	GPU_LAUNCH(g, single, (w.n + THREADS - 1) / THREADS, THREADS, 0, w);
+	GPU_LAUNCH(g, single<work>, blocks_for(w.n, THREADS), THREADS, 0, w);
 	do {
 		before = c.edges;
 		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w, b)) || (err = gpu_end(g)) ||
@@ -775,38 +742,41 @@ padded(const emst_set *s)
 	return k <= 4 ? k : k <= 8 ? 8 : 16;
 }
 
-enum { HOLD_X, HOLD_NUMBER, HOLD_D2, HOLD_TO, HOLD_LABELS, HOLD_CHOICE, HOLD_EDGES, HOLD_BVH };
+enum { HOLD_POINTS, HOLD_LABELS, HOLD_CHOICE, HOLD_BVH };
 
 /* Room on the device, and the points there. */
 int
 place(struct gpu *g, const emst_set *s, unsigned K, bool brute, const points *p, work *w)
 {
 	const size_t n = s->n, x_bytes = n * K * size_of(s);
-	const unsigned blocks = (unsigned)((n + 4 * THREADS - 1) / (4 * THREADS));
+	const unsigned blocks = blocks_for(n, 4 * THREADS);
 	const unsigned want = 8 * (unsigned)g->prop.multiProcessorCount;
-	void *x, *number, *to, *labels, *choice, *edges;
+	char *x;
+	unsigned *number;
 	int err;
 
 	w->n = (unsigned)n;
-	w->parts = brute && blocks < want ? min((want + blocks - 1) / blocks, MOST_PARTS) : 1;
-	if ((err = gpu_hold(g, HOLD_X, x_bytes, &x)) ||
-	    (err = gpu_hold(g, HOLD_NUMBER, n * 4, &number)) ||
-	    (err = gpu_hold(g, HOLD_D2, w->parts * n * size_of(s), &w->d2)) ||
-	    (err = gpu_hold(g, HOLD_TO, w->parts * n * 4, &to)) ||
-	    (err = gpu_hold(g, HOLD_LABELS, n * 8, &labels)) ||
-	    (err = gpu_hold(g, HOLD_CHOICE, n * 24, &choice)) ||
-	    (err = gpu_hold(g, HOLD_EDGES, n * sizeof(edge) + sizeof(counts), &edges)))
+	w->parts = brute && blocks < want ? min(blocks_for(want, blocks), MOST_PARTS) : 1;
+	if ((err = gpu_place(g, HOLD_POINTS,
+			     [&](gpu_block *at) {
+				     w->x = x = gpu_take<char>(at, x_bytes);
+				     w->number = number = gpu_take<unsigned>(at, n);
+				     w->d2 = gpu_take<char>(at, w->parts * n * size_of(s));
+				     w->to = gpu_take<unsigned>(at, w->parts * n);
+				     w->edges = gpu_take<edge>(at, n);
+				     w->count = gpu_take<counts>(at, 1);
+			     })) ||
+	    (err = gpu_place(g, HOLD_LABELS,
+			     [&](gpu_block *at) {
+				     w->tree = gpu_take<unsigned>(at, n);
+				     w->parent = gpu_take<unsigned>(at, n);
+			     })) ||
+	    (err = gpu_place(g, HOLD_CHOICE, [&](gpu_block *at) {
+		     w->length = gpu_take<u64>(at, n);
+		     w->rank = gpu_take<u64>(at, n);
+		     w->chosen = gpu_take<uint2>(at, n);
+	     })))
 		return err;
-	w->x = x;
-	w->number = static_cast<unsigned *>(number);
-	w->to = static_cast<unsigned *>(to);
-	w->tree = static_cast<unsigned *>(labels);
-	w->parent = w->tree + n;
-	w->length = static_cast<u64 *>(choice);
-	w->rank = w->length + n;
-	w->chosen = reinterpret_cast<uint2 *>(w->rank + n);
-	w->edges = static_cast<edge *>(edges);
-	w->count = reinterpret_cast<counts *>(w->edges + n);
 	err = gpu_up(g, x, p->x, x_bytes);
 	return err ? err : gpu_up(g, number, p->number, n * 4);
 }
@@ -829,26 +799,21 @@ measure(bvh *b, const T *x, size_t n, unsigned K)
 }
 
 template <class T>
-void
-lay_bvh(gpu_block *at, size_t n, unsigned K, bvh *b)
-{
-	b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
-	b->code = gpu_take<unsigned>(at, n);
-	b->index = gpu_take<unsigned>(at, n);
-	b->leaf_up = gpu_take<unsigned>(at, n);
-	b->node_up = gpu_take<unsigned>(at, n);
-	b->end = gpu_take<unsigned>(at, n);
-	b->seen = gpu_take<unsigned>(at, n);
-	b->root = gpu_take<unsigned>(at, 1);
-	b->pivot = gpu_take<unsigned>(at, 1);
-	b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
-}
-
-template <class T>
 int
 place_bvh(struct gpu *g, const points *p, size_t n, unsigned K, bvh *b)
 {
-	const int err = gpu_place(g, HOLD_BVH, [&](gpu_block *at) { lay_bvh<T>(at, n, K, b); });
+	const int err = gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
+		b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
+		b->code = gpu_take<unsigned>(at, n);
+		b->index = gpu_take<unsigned>(at, n);
+		b->leaf_up = gpu_take<unsigned>(at, n);
+		b->node_up = gpu_take<unsigned>(at, n);
+		b->end = gpu_take<unsigned>(at, n);
+		b->seen = gpu_take<unsigned>(at, n);
+		b->root = gpu_take<unsigned>(at, 1);
+		b->pivot = gpu_take<unsigned>(at, 1);
+		b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
+	});
 
 	if (!err)
 		measure(b, static_cast<const T *>(p->x), n, K);

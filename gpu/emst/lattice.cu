@@ -34,37 +34,6 @@ struct offsets {
 	} o[MAXOFFSETS];
 };
 
-__device__ int
-sign(int x)
-{
-	return (x > 0) - (x < 0);
-}
-
-/* prune() of emst/lattice/lattice.c, where the reasons stand. before: bit 63 of the pairs of the word to the left. */
-__device__ u64
-prune(const u64 *u, const u64 *v, int r, int g, int b, unsigned d2, u64 before)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-	const int sb = sign(b), sg = sign(g) * G, sr = sign(r) * R;
-	const u64 pairs = u[0] & grid_shift(v, b);
-	u64 x = pairs & ~(pairs << 1 | before);
-
-	if (!x)
-		return 0;
-	if (d2 > 1) {
-		if (sb)
-			x &= ~grid_shift(u, sb) & ~grid_shift(v, b - sb);
-		if (sg)
-			x &= ~u[sg] & ~grid_shift(v - sg, b);
-		if (sr)
-			x &= ~u[sr] & ~grid_shift(v - sr, b);
-		x &= ~(u[-R] & grid_shift(v - R, b));
-	}
-	if (d2 > 1 || r)
-		x &= ~(u[-G] & grid_shift(v - G, b));
-	return x;
-}
-
 /* The edge from colour lo to hi, for both their trees. */
 __device__ void
 offer(const grid &w, unsigned lo, unsigned hi)
@@ -74,10 +43,8 @@ offer(const grid &w, unsigned lo, unsigned hi)
 
 	if (a == b)
 		return;
-	if (key < __ldcg(&w.best[a]))
-		atomicMin(&w.best[a], key);
-	if (key < __ldcg(&w.best[b]))
-		atomicMin(&w.best[b], key);
+	lower(&w.best[a], key);
+	lower(&w.best[b], key);
 }
 
 /* The pairs of word k of the row of colours r, g with the row that is (dr, dg) away, those that the prunes leave. */
@@ -88,12 +55,14 @@ pairs_of(const grid &w, unsigned row, unsigned k, int dr, int dg, int db)
 
 	if (r + dr > 255 || (unsigned)(g + dg) > 255)
 		return 0;
-	const u64 *u = grid_words(w, r, g) + k, *v = grid_words(w, r + dr, g + dg) + k;
+	const uint64_t *u = row_words(w.bits, r, g) + k, *v = row_words(w.bits, r + dr, g + dg) + k;
+	const u64 pairs = u[0] & row_shift(v, db);
 	/* A run along blue is one chain: no pair is dropped but those of the same row's left neighbour. */
 	if (!dr && !dg)
-		return u[0] & grid_shift(v, db);
-	const u64 left = k ? (u[-1] & grid_shift(v - 1, db)) >> 63 : 0;
-	return prune(u, v, dr, dg, db, w.shell, left);
+		return pairs;
+	const u64 left = k ? (u[-1] & row_shift(v - 1, db)) >> 63 : 0;
+	const u64 x = pairs & ~(pairs << 1 | left);
+	return x ? row_prune(x, u, v, dr, dg, db, w.shell) : 0;
 }
 
 __global__ void
@@ -116,15 +85,6 @@ offer_pairs(const grid w, const offsets s)
 }
 
 /* --- trees to trees ------------------------------------------------------------------------------------------------ */
-
-__global__ void
-single(const grid w)
-{
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i < w.n)
-		w.tree[i] = i;
-}
 
 /* A tree's first edge; best[t] is not ~0. */
 __device__ code_edge
@@ -159,31 +119,6 @@ hook(const grid w)
 	w.edges[atomicAdd(w.count, 1u)] = e;
 }
 
-/* Chains are halved on the way, by all that walk them: whatever one sees leads to the same end. */
-__global__ void
-relabel(const grid w)
-{
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-	unsigned t, up;
-
-	if (i >= w.n)
-		return;
-	t = w.tree[i];
-	while ((up = __ldcg(&w.parent[t])) != t) {
-		const unsigned over = __ldcg(&w.parent[up]);
-		if (over != up)
-			__stcg(&w.parent[t], over);
-		t = over;
-	}
-	w.tree[i] = t;
-}
-
-unsigned
-blocks_for(size_t n)
-{
-	return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
 /* Half of the sphere: from a smaller code to a larger one. */
 offsets
 offsets_of(unsigned d2)
@@ -215,9 +150,8 @@ join_shell(struct gpu *g, grid w, unsigned d2, unsigned *edges)
 		before = *edges;
 		if ((err = gpu_begin(g)) || (err = emst_forget(g, w)))
 			return err;
-		GPU_LAUNCH(g, offer_pairs,
-			   dim3((4 * w.rows + THREADS - 1) / THREADS, (unsigned)s.n), THREADS, 0, w,
-			   s);
+		GPU_LAUNCH(g, offer_pairs, dim3(blocks_for(4 * w.rows, THREADS), (unsigned)s.n),
+			   THREADS, 0, w, s);
 		if ((err = emst_hook(g, w, edges)))
 			return err;
 	} while (*edges > before && *edges + 1 < w.n);
@@ -247,31 +181,35 @@ list_rows(const struct lattice *l, unsigned *row)
 int
 place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 {
-	void *lattice, *trees, *edges;
+	uint64_t *bits;
+	unsigned *before, *rows;
 	int err;
 
 	w->n = (unsigned)l->n;
-	if ((err = gpu_hold(g, HOLD_LATTICE, BITS * 8 + (COUNTS + w->rows) * 4, &lattice)) ||
-	    (err = gpu_hold(g, HOLD_TREES, l->n * 20, &trees)) ||
-	    (err = gpu_hold(g, HOLD_CODE_EDGES, l->n * sizeof *w->edges + 16, &edges)))
+	if ((err = gpu_place(g, HOLD_LATTICE,
+			     [&](gpu_block *at) {
+				     w->bits = bits = gpu_take<uint64_t>(at, BITS);
+				     w->before = before = gpu_take<unsigned>(at, COUNTS);
+				     w->row = rows = gpu_take<unsigned>(at, w->rows);
+			     })) ||
+	    (err = gpu_place(g, HOLD_TREES,
+			     [&](gpu_block *at) {
+				     w->best = gpu_take<u64>(at, l->n);
+				     w->tree = gpu_take<unsigned>(at, l->n);
+				     w->parent = gpu_take<unsigned>(at, l->n);
+				     w->lo = gpu_take<unsigned>(at, l->n);
+			     })) ||
+	    (err = gpu_place(g, HOLD_CODE_EDGES, [&](gpu_block *at) {
+		     w->count = gpu_take<unsigned>(at, 1);
+		     w->edges = gpu_take<code_edge>(at, l->n);
+	     })))
 		return err;
-	u64 *const bits = static_cast<u64 *>(lattice);
-	unsigned *const before = reinterpret_cast<unsigned *>(bits + BITS);
-	w->bits = bits;
-	w->before = before;
-	w->row = before + COUNTS;
-	w->best = static_cast<u64 *>(trees);
-	w->tree = reinterpret_cast<unsigned *>(w->best + l->n);
-	w->parent = w->tree + l->n;
-	w->lo = w->parent + l->n;
-	w->count = static_cast<unsigned *>(edges);
-	w->edges = reinterpret_cast<code_edge *>(w->count + 4);
 	if ((err = gpu_up(g, bits, l->bits, BITS * 8)) ||
 	    (err = gpu_up(g, before, l->before, COUNTS * 4)) ||
-	    (err = gpu_up(g, before + COUNTS, row, w->rows * 4)))
+	    (err = gpu_up(g, rows, row, w->rows * 4)))
 		return err;
-	GPU_TRY(g, cudaMemsetAsync(w->count, 0, 16, g->stream[0]));
-	GPU_LAUNCH(g, single, blocks_for(w->n), THREADS, 0, *w);
+	GPU_TRY(g, cudaMemsetAsync(w->count, 0, sizeof *w->count, g->stream[0]));
+	GPU_LAUNCH(g, single<grid>, blocks_for(w->n, THREADS), THREADS, 0, *w);
 	return 0;
 }
 
@@ -348,8 +286,8 @@ emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 {
 	int err;
 
-	GPU_LAUNCH(g, hook, blocks_for(w.n), THREADS, 0, w);
-	GPU_LAUNCH(g, relabel, blocks_for(w.n), THREADS, 0, w);
+	GPU_LAUNCH(g, hook, blocks_for(w.n, THREADS), THREADS, 0, w);
+	GPU_LAUNCH(g, relabel<grid>, blocks_for(w.n, THREADS), THREADS, 0, w);
 	return (err = gpu_end(g)) ? err : gpu_look(g, edges, w.count, sizeof *edges);
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "gpu/block.h"
 #include "gpu/device.h"
 
 extern "C" {
@@ -27,7 +28,7 @@ struct code_edge {
 enum { HOLD_LATTICE, HOLD_TREES, HOLD_CODE_EDGES, HOLD_NODES, HOLD_ACTIVE };
 
 struct grid {
-	const u64 *bits; /* emst/lattice/lattice.h */
+	const uint64_t *bits; /* emst/lattice/lattice.h */
 	const unsigned *before;
 	const unsigned *row; /* [rows]: the rows (r << 8 | g) that hold a colour */
 	unsigned rows, n;
@@ -40,41 +41,16 @@ struct grid {
 	unsigned shell;	  /* the d2 of the edges that are searched; 0: any */
 };
 
-/* Returns the four words of row (r,g) of a lattice. The words before and after them exist too. */
-__device__ __forceinline__ const u64 *
-grid_words(const grid &w, int r, int g)
-{
-	return w.bits + ((r + 1) * LATTICE_SIDE + g + 1) * LATTICE_WORDS + 1;
-}
-
 /* Returns the number of a colour of the set. */
 __device__ __forceinline__ unsigned
 grid_rank(const grid &w, unsigned code)
 {
-	const unsigned row = ((code >> 16) + 1) * LATTICE_SIDE + (code >> 8 & 255) + 1;
+	const size_t row = lattice_row(code_r(code), code_g(code));
 	const unsigned k = (code & 255) >> 6;
 	const u64 below = ((u64)1 << (code & 63)) - 1;
 
 	return w.before[row * 4 + k] +
 	       (unsigned)__popcll(w.bits[row * LATTICE_WORDS + 1 + k] & below);
-}
-
-/* The same as row_shift() of emst/lattice/lattice.h. */
-__device__ __forceinline__ u64
-grid_shift(const u64 *w, int s)
-{
-	return s == 0  ? w[0]
-	       : s > 0 ? w[0] >> s | w[1] << (64 - s)
-		       : w[0] << -s | w[-1] >> (64 + s);
-}
-
-/* Returns the colours of a word that have a neighbour outside the set. */
-__device__ __forceinline__ u64
-grid_exposed(const u64 *w)
-{
-	enum { G = LATTICE_WORDS, R = LATTICE_SIDE * LATTICE_WORDS };
-
-	return w[0] & ~(w[-G] & w[G] & w[-R] & w[R] & grid_shift(w, 1) & grid_shift(w, -1));
 }
 
 /*
@@ -98,6 +74,51 @@ most_common(unsigned mine)
 	atomicMax(&most, same << 16 | threadIdx.x);
 	__syncthreads();
 	return (most >> 16) * 4 >= n ? all[most & 0xffff] : ~0u;
+}
+
+/* Lowers what several threads lower at once. */
+__device__ __forceinline__ void
+lower(u64 *at, u64 to)
+{
+	if (to < __ldcg(at))
+		atomicMin(at, to);
+}
+
+/* Two kernels on trees that are named after one of their vertices. W has n, tree and parent, as grid. */
+template <class W>
+__global__ void
+single(const W w)
+{
+	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < w.n)
+		w.tree[i] = i;
+}
+
+/* Chains are halved on the way, by all that walk them: whatever one sees leads to the same end. */
+template <class W>
+__global__ void
+relabel(const W w)
+{
+	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+	unsigned t, up;
+
+	if (i >= w.n)
+		return;
+	t = w.tree[i];
+	while ((up = __ldcg(&w.parent[t])) != t) {
+		const unsigned over = __ldcg(&w.parent[up]);
+		if (over != up)
+			__stcg(&w.parent[t], over);
+		t = over;
+	}
+	w.tree[i] = t;
+}
+
+WEIR_BOTH constexpr unsigned
+blocks_for(size_t n, unsigned threads)
+{
+	return (unsigned)((n + threads - 1) / threads);
 }
 
 /* Hooks the trees, after the first edges of all were found. Sets *edges to the edges found so far. */

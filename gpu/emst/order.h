@@ -16,6 +16,7 @@
 #ifndef WEIR_GPU_EMST_ORDER_H
 #define WEIR_GPU_EMST_ORDER_H
 
+#include "gpu/block.h"
 #include "gpu/device.h"
 #include "gpu/prim.h"
 
@@ -59,24 +60,21 @@ write_edges(const E e, const order o)
 	o.length[i] = e.length(o.index[i]);
 }
 
-/* The slots are those of memory that is not needed any more: 17 bytes an edge and 8. */
+/* The slots are those of memory that is not needed any more. */
 int
 place_order(struct gpu *g, size_t n, int sort_slot, int ends_slot, order *o)
 {
-	void *at;
-	int err;
+	const int err = gpu_place(g, sort_slot, [&](gpu_block *at) {
+		o->key = gpu_take<unsigned>(at, n);
+		o->index = gpu_take<unsigned>(at, n);
+		o->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
+	});
 
 	o->n = (unsigned)n;
-	if ((err = gpu_hold(g, sort_slot, (2 * n + prim_sort_words(n)) * sizeof(unsigned), &at)))
-		return err;
-	o->key = static_cast<unsigned *>(at);
-	o->index = o->key + n;
-	o->scratch = o->index + n;
 	o->length = reinterpret_cast<double *>(o->scratch);
-	if ((err = gpu_hold(g, ends_slot, n * sizeof *o->ends, &at)))
-		return err;
-	o->ends = static_cast<emst_edge *>(at);
-	return 0;
+	return err ? err : gpu_place(g, ends_slot, [&](gpu_block *at) {
+		o->ends = gpu_take<emst_edge>(at, n);
+	});
 }
 
 template <class E>
