@@ -14,12 +14,6 @@ four() {
 
 # --- the tree --------------------------------------------------------------------------------
 
-@test "the tree of four colours, shortest edge first, equal ones by their colours" {
-	same <(four | emst --to=text) '592136 592137 1
-0 65536 1
-65536 592136 14.45683229'
-}
-
 @test "--method=brute makes the same tree: colours, points, equal points, one point" {
 	gen noise 60 40 >gray.pgm
 	gen noise 3000 20 | tail -c 60000 | { printf 'P6 200 100 255\n' && cat; } >colours.ppm
@@ -65,10 +59,6 @@ four() {
 	done
 }
 
-@test "one item after the other gets its own tree" {
-	same <({ four; ppm 2 1 0 0 0 0 0 7; } | emst --to=text | tail -n 1) '0 7 7'
-}
-
 @test "the trees of small pictures: gray levels are a chain; 16 bits, other maxvals, two planes and four" {
 	while IFS=';' read -r picture want; do
 		same <(printf "$picture\n" | emst --to=text | paste -sd,) "$want"
@@ -95,13 +85,6 @@ four() {
 	emst --points p.nrrd >tree.nrrd
 	same <(samples tree.nrrd | awk '{ printf "%s %s %.0f\n", $1, $2, $3 * $3 * 1e6 }') '1 2 1000000
 0 2 65024491000000'
-}
-
-@test "collinear points are a chain" {
-	gen --type=float --raw values 2x4 0 0 4 4 1 1 2 2 >line.nrrd
-	same <(emst --points --to=text line.nrrd) '2 3 1.414213562
-0 2 1.414213562
-1 3 2.828427125'
 }
 
 @test "equal points join their first occurrence by edges of length 0; -0 equals 0" {
@@ -173,13 +156,28 @@ labels() {
 	levels | emst --to=labels "$@" | tail -c 9 | od -An -tu1 | xargs
 }
 
-@test "the minimum-size forest joins two parts unless both have the size" {
-	[ "$(labels -m 1)" = '1 1 2 2 4 3 3 5 6' ]
-	[ "$(labels -m 2)" = '3 3 2 2 2 1 1 1 1' ]
-	[ "$(labels -m 3)" = '1 1 1 1 1 2 2 2 2' ]
-	[ "$(labels -m 4)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels -m 30%)" = "$(labels -m 3)" ]
-	[ "$(labels)" = "$(labels -m 1)" ]
+# In order of length: 10-11, 11-12, 20-21, 12-20, 21-50.
+@test "cuts: the minimum-size forest, so many classes, Genie, lengths, the functional, density" {
+	while IFS=: read -r want options; do
+		# shellcheck disable=SC2086 # options are words
+		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
+	done <<-'END'
+		1 1 2 2 4 3 3 5 6:-m_1 -m_1% -k_6 --genie=1_-k_6 --distance=0 --functional=1e-9
+		3 3 2 2 2 1 1 1 1:-m_2 -k_3
+		1 1 1 1 1 2 2 2 2:-m_3 -m_30% -k_2 --distance=1_-k_2 --min-pts=3_-k_2 --min-pts=3_--fill
+		1 1 1 1 1 1 1 1 1:-m_4 -m_5 -k_1 --genie=1_-k_1 --distance=29 --functional=10 --min-pts=9
+		1 1 1 1 1 1 1 1 2:--genie=1_-k_2 --distance=28.9
+		1 1 1 1 1 2 2 2 3:--genie=1_-k_3 --distance=1 --distance=1_-k_3
+		1 1 1 1 1 2 2 2 0:--min-pts=3
+	END
+	# With G = 0 a lightest part joins as soon as two differ.
+	same <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2
+1 1 1 1 1 2 2 2 2'
+	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
+	same <(labels -k 5 && labels -k 4) '1 1 1 1 3 2 2 4 5
+1 1 1 1 1 2 2 3 4'
+	# K and SSE: 1 1302, 2 663.55, 3 661.42, 6 0; so 1562, 1184, 1443 and 1562 in all.
+	same <(labels --functional=.2) '1 1 1 1 1 2 2 2 2'
 }
 
 @test "a share of the pixels that is a whole number is that number" {
@@ -189,34 +187,10 @@ labels() {
 	done
 }
 
-@test "-k gives the minimum-size forest of so many classes" {
-	[ "$(labels -k 1)" = "$(labels -m 5)" ]
-	[ "$(labels -k 2)" = "$(labels -m 3)" ]
-	[ "$(labels -k 3)" = "$(labels -m 2)" ]
-	[ "$(labels -k 6)" = "$(labels -m 1)" ]
-	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
-	[ "$(labels -k 5)" = '1 1 1 1 3 2 2 4 5' ]
-	[ "$(labels -k 4)" = '1 1 1 1 1 2 2 3 4' ]
-}
-
-@test "-k keeps the heaviest of the classes that another option finds" {
-	[ "$(labels -k 2 --distance=1)" = "$(labels -k 2)" ]
-	[ "$(labels -k 3 --distance=1)" = "$(labels --distance=1)" ]
+@test "a warning says when there are fewer classes than -k" {
 	run -0 --separate-stderr labels -k 4 --distance=1
 	[ "$output" = "$(labels --distance=1)" ]
 	[[ $stderr == *'there are only 3 such classes'* ]]
-	[ "$(labels -k 2 --min-pts=3)" = '1 1 1 1 1 2 2 2 2' ]
-}
-
-@test "--genie joins the lightest part first while the parts are too unequal" {
-	# In order of length: 10-11, 11-12, 20-21, 12-20, 21-50. With G = 0 a lightest part joins as soon as two differ.
-	# With G = 1 edges join in order: the longest edges are cut.
-	[ "$(labels --genie=1 -k 1)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels --genie=1 -k 2)" = '1 1 1 1 1 1 1 1 2' ]
-	[ "$(labels --genie=1 -k 3)" = '1 1 1 1 1 2 2 2 3' ]
-	[ "$(labels --genie=1 -k 6)" = '1 1 2 2 4 3 3 5 6' ]
-	[ "$(labels --genie=0 -k 2)" = '1 1 1 1 1 2 2 2 2' ]
-	[ "$(labels --genie -k 2)" = '1 1 1 1 1 2 2 2 2' ]
 }
 
 @test "points get lasting classes by default, each point one of them" {
@@ -227,24 +201,12 @@ labels() {
 	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
 }
 
-@test "--distance cuts what is longer" {
-	[ "$(labels --distance=29)" = '1 1 1 1 1 1 1 1 1' ]
-	[ "$(labels --distance=28.9)" = '1 1 1 1 1 1 1 1 2' ]
-	[ "$(labels --distance=1)" = '1 1 1 1 1 2 2 2 3' ]
-	[ "$(labels --distance=0)" = '1 1 2 2 4 3 3 5 6' ]
-}
-
-@test "--functional takes the forest that pays" {
-	[ "$(labels --functional=10)" = '1 1 1 1 1 1 1 1 1' ]
-	# K and SSE: 1 1302, 2 663.55, 3 661.42, 6 0; so 1562, 1184, 1443 and 1562 in all.
-	[ "$(labels --functional=.2)" = '1 1 1 1 1 2 2 2 2' ]
-	[ "$(labels --functional=1e-9)" = '1 1 2 2 4 3 3 5 6' ]
-	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
+@test "--functional does not depend on the unit" {
 	for power in e0 e-200 e200; do
 		gen --type=double --raw -- values 1x5 0 1$power 2$power 8$power 9$power >p.nrrd
-		emst --points --to=labels --functional=.1 p.nrrd >l.nrrd
-		[ "$(samples l.nrrd | xargs)" = '1 1 1 2 2' ]
+		same <(emst --points --to=labels --functional=.1 p.nrrd | rawtotext) '1 1 1 2 2'
 	done
+	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
 }
 
 @test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
@@ -253,12 +215,6 @@ labels() {
 		printf '%s\n' $order | texttoraw >row.nrrd
 		same <(emst --points --min-pts=2 --to=palette row.nrrd) '1 4 1.0000 1.5'
 	done
-}
-
-@test "--min-pts finds the dense classes and leaves the rest out" {
-	[ "$(labels --min-pts=3)" = '1 1 1 1 1 2 2 2 0' ]
-	[ "$(labels --min-pts=3 --fill)" = '1 1 1 1 1 2 2 2 2' ]
-	[ "$(labels --min-pts=9)" = '1 1 1 1 1 1 1 1 1' ]
 }
 
 @test "means are those of the pixels, halves rounded up, in the input's own type" {
@@ -313,6 +269,8 @@ labels() {
 	cat l.pgm l.pgm >two.pgm
 	run -1 emst --to=text --tree tree.nrrd two.pgm
 	[[ $output == *'has no tree for it'* ]]
+	head -c -8 tree.nrrd >short.nrrd
+	fails 1 'the payload ends' emst --to=text --tree short.nrrd l.pgm
 	gen --type=double --raw values 3x5 10 11 1 11 12 1 10 12 1 12 20 8 21 50 29 |
 		sed 's/^encoding: raw$/encoding: raw\ncolumns:=u v length/' >ring.nrrd
 	fails 1 'closes a ring' emst --tree ring.nrrd l.pgm
@@ -335,23 +293,12 @@ labels() {
 
 # --- bad input -------------------------------------------------------------------------------
 
-@test "no pixels: nothing in is an error, a picture without pixels too" {
-	fails 1 'empty input' emst --to=text </dev/null
-	printf 'P6 0 3 255\n' >none.ppm
-	fails 1 'none.ppm' emst --to=text none.ppm
-}
-
 @test "one colour has no edges, which an item cannot say" {
 	ppm 2 1 7 7 7 7 7 7 >one.ppm
 	[ -z "$(emst --to=text one.ppm)" ]
 	[ "$(emst --to=labels one.ppm | tail -c 2 | od -An -tu1 | xargs)" = '1 1' ]
 	fails 1 'has no edges' emst one.ppm
 	fails 1 'has no edges' emst --to=linkage one.ppm
-}
-
-@test "a truncated image is refused" {
-	printf 'P6 2 2 255\n123456' >short.ppm
-	fails 1 'short.ppm' emst --to=text short.ppm
 }
 
 @test "NaN and infinity are refused with their place" {
@@ -425,23 +372,6 @@ nan nan
 	gen --type=float --raw values 17x2 $(seq 34) >p.nrrd
 	same <(emst --points --min-pts=2 --to=text p.nrrd) '0 1 70.09279564'
 	same <(emst --points --to=text p.nrrd) '0 1 70.09279564'
-}
-
-@test "a full disk is an error, whichever output it is" {
-	four >four.ppm
-	fails 1 'No space left' eval 'emst four.ppm >/dev/full'
-	fails 1 'No space left' emst --to=text -o text --palette-to=/dev/full four.ppm
-}
-
-@test "a header that claims more than there can be commits nothing" {
-	printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 3 1073741824 1073741824\nencoding: raw\n\n' >huge.nrrd
-	fails 1 'overflows' emst huge.nrrd
-}
-
-@test "a saved tree that is cut short is refused" {
-	four >four.ppm
-	emst four.ppm | head -c -8 >short.nrrd
-	fails 1 'the payload ends' emst --to=text --tree short.nrrd four.ppm
 }
 
 @test "options that exclude each other, and numbers out of range" {
