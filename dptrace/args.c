@@ -35,8 +35,8 @@ static const struct opt table[] = {
     {0, "scores", OPT_STR, AT(scores), "FILE", "the recursion alone, on given link scores"},
     {0, "method", OPT_WORD, AT(method), "HOW", "the search: window, or d3, the paper's (window)",
      .words = "window|d3"},
-    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, ewkt, geojson, geojsonl, svg, csv (text)",
-     .words = "text|wkt|geojson|svg|csv|geojsonl|ewkt", .group = OPT_DATA},
+    {0, "to", OPT_WORD, AT(to), "FORMAT", "text, wkt, ewkt, geojson, geojsonl, csv (text)",
+     .words = "text|wkt|geojson|csv|geojsonl|ewkt", .group = OPT_DATA},
     {0, "points", OPT_WORD, AT(points), "HOW", "given points are pixels or world (pixels)",
      .words = "pixels|world", .group = OPT_DATA},
     {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
@@ -99,8 +99,6 @@ check_share(const struct args *a, size_t npath)
 		die_usage("--part: goes without --overlay, which needs all polylines");
 	if (a->to == REPORT_GEOJSON)
 		die_usage("--part: a FeatureCollection is one value; give --to=geojsonl");
-	if (a->to == REPORT_SVG)
-		die_usage("--part: goes without --to=svg, which is one drawing");
 }
 
 struct args
@@ -115,8 +113,6 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--spacing: goes without --guides");
 	check_scores(&a, *npath, *path);
 	check_objective(&a);
-	if (a.world && a.to == REPORT_SVG)
-		die_usage("--world: goes without --to=svg, which is in pixels");
 	check_share(&a, *npath);
 	a.gpu = gpu_use_list(&a.common);
 	return a;

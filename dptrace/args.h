@@ -31,7 +31,6 @@ enum report_format {
 	REPORT_TEXT,
 	REPORT_WKT,
 	REPORT_GEOJSON,
-	REPORT_SVG,
 	REPORT_CSV,
 	REPORT_GEOJSONL,
 	REPORT_EWKT
@@ -55,7 +54,7 @@ struct dptrace_options dptrace_args_options(const struct args *a);
 struct points {
 	struct dptrace_line *line;
 	double (*xy)[2];
-	size_t nline, nxy;
+	size_t nline, nxy, line_room, xy_room;
 };
 
 /*
@@ -66,8 +65,9 @@ struct points {
  */
 int points_parse(struct points *p, const char *text, size_t n, struct why *why);
 
-/* Adds one line of n points. Returns 0, or -1 when there is no memory. */
-int points_add(struct points *p, const double (*xy)[2], size_t n);
+/* Adds a point of the next line; makes a line of the last n points. */
+void points_point(struct points *p, double x, double y);
+void points_line(struct points *p, size_t n);
 
 /* Sets the xy of all lines. Call it once all lines are added. */
 void points_finish(struct points *p);
@@ -76,11 +76,10 @@ void points_finish(struct points *p);
 struct points points_share(const struct points *all, const struct part *part, size_t *first);
 
 /*
- * Makes `to` the lines of p in pixels of a picture whose corner in the whole is (x0, y0). The points of p are places of world
- * (NULL: pixels of the whole already). Returns 0, or -1 when there is no memory; then it is empty.
+ * The lines of p in pixels of a picture whose corner in the whole is (x0, y0). The points of p are places of world (NULL: pixels
+ * of the whole already).
  */
-int
-points_place(struct points *to, const struct points *p, const double *world, double x0, double y0);
+struct points points_place(const struct points *p, const double *world, double x0, double y0);
 
 void points_free(struct points *p);
 
@@ -139,12 +138,9 @@ struct scores {
 };
 struct scores read_scores(const struct args *a, const struct points *lines);
 
-/* --- what is written: text, WKT, GeoJSON, SVG and CSV, warnings, and drawings over the picture ----------------------- */
+/* --- what is written: text, WKT, GeoJSON and CSV, warnings, and drawings over the picture ----------------------------- */
 
-/* Polylines and vertices in total, and polylines with each kind of doubt (struct dptrace_trace). */
-struct doubts {
-	size_t lines, vertices, border, sharp, released, low, doubtful, bare, turned, unsupported;
-};
+enum { REPORT_FIGURES = 10 };
 
 struct report {
 	struct raw_out *out;
@@ -153,14 +149,14 @@ struct report {
 	const char *crs;     /* the key crs of the picture; NULL: none */
 	size_t first;	     /* polylines of the outputs before this one, of a run with --part */
 	size_t written;	     /* polylines so far */
-	struct doubts doubts;
+	size_t figure[REPORT_FIGURES];
 };
 
 /* Opens the output. first is there already. */
 void report_open(struct report *r, const struct args *a, const double *world);
 
-/* Writes the beginning of the whole output. w x h is the size of the picture, for SVG; 0 without a picture. */
-void report_begin(struct report *r, size_t w, size_t h);
+/* Writes the beginning of the whole output. */
+void report_begin(struct report *r);
 
 /*
  * Writes polyline `line` (counted from 0) of item `item`, whose picture has that name. Warns of its doubts, and counts it for

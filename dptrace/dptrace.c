@@ -10,7 +10,7 @@
 #include "dptrace/evidence/gain.h"
 #include "dptrace/pass.h"
 #include "dptrace/resolve.h"
-#include "dptrace/settle/way.h"
+#include "dptrace/way.h"
 
 /* ---- memory and run ---- */
 
@@ -351,14 +351,6 @@ is_bent(const struct segment_shape *s, const struct curve *c)
 	return false;
 }
 
-static double
-distance(const double a[2], const double b[2])
-{
-	const double dx = b[0] - a[0], dy = b[1] - a[1];
-
-	return sqrt(dx * dx + dy * dy);
-}
-
 /*
  * Finds the way of segment s, which has a shape, and smooths it. Where the way is bent, *way becomes its curve, and its points
  * are returned; the caller frees them. Elsewhere NULL is returned. *err becomes -ENOMEM where memory was short.
@@ -368,13 +360,10 @@ static double (*bent_way(const struct dptrace_plan *p, const struct segment_shap
 {
 	size_t n;
 	double(*xy)[2] = way_of(&p->image, p->gray, &p->o, s, &n, err), (*points)[2] = NULL;
-	double length = 0;
 
 	if (!xy)
 		return NULL;
-	for (size_t i = 1; i < n; i++)
-		length += distance(xy[i - 1], xy[i]);
-	const size_t most = (size_t)ceil(length) + 2;
+	const size_t most = (size_t)ceil(curve_length((const double(*)[2])xy, (int)n)) + 2;
 	if (!(points = weir_alloc(2 * most, sizeof *points))) {
 		*err = -ENOMEM;
 	} else {
@@ -667,24 +656,4 @@ dptrace_plan(struct dptrace_plan *p, const struct dptrace_image *image,
 	if (dptrace_plan_lines(p, image, line, nline, o, why))
 		return -1;
 	return dptrace_plan_settle(p, why);
-}
-
-struct dptrace_resolved
-dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment)
-{
-	const struct segment_shape *s = &p->shape[p->first[line] + segment];
-	const bool way = s->cost && s->spine.n;
-
-	return (struct dptrace_resolved){.n = (size_t)pass_guides(s, 0),
-					 .d = (size_t)pass_samples(s, 0),
-					 .length = way ? s->way.length : s->length,
-					 .halfwidth =
-					     way ? (s->spine.d - 1) / 2 * s->dv : s->halfwidth,
-					 .phi = s->phi,
-					 .cost = s->cost,
-					 .way = way,
-					 .polarity = s->polarity,
-					 .sigma = s->sigma,
-					 .level = s->level,
-					 .noise = s->noise};
 }

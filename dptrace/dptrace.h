@@ -32,7 +32,7 @@
  *
  *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
- * Under the cost the guides need not stand on ab. dptrace/settle/way.h finds the cheapest way from a to b over cells of about
+ * Under the cost the guides need not stand on ab. dptrace/way.h finds the cheapest way from a to b over cells of about
  * sigma. Where no polyline in the strip can follow it, the first pass is also made along the way, smoothed: its guides stand
  * across the way, as far apart as those across ab, and carry the same samples within 12 px (6 sigma if that is more). The
  * polyline follows the way if that costs less than .97 of the polyline along ab; so it may double back.
@@ -256,17 +256,6 @@ int dptrace_plan_settle(struct dptrace_plan *p, struct why *why);
 /* Traces all lines into p->trace. The result is the same for any number of threads and on any CPU. */
 void dptrace_run(struct dptrace_plan *p);
 
-/* The options as resolved for one segment, for messages. */
-struct dptrace_resolved {
-	size_t n, d;
-	double length, halfwidth, phi;
-	bool cost, way; /* the objective; whether the first pass follows a way, of that length */
-	int polarity;
-	double sigma;
-	double level, noise; /* 0 where they were not measured: with DPTRACE_SUM or DPTRACE_SIN */
-};
-struct dptrace_resolved dptrace_resolved(const struct dptrace_plan *p, size_t line, size_t segment);
-
 void dptrace_free(struct dptrace_plan *p);
 
 /* --- given tables ----------------------------------------------------------------------------------------------- */
@@ -319,7 +308,7 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
 
 /*
- * What the cheapest way over a grid of cells costs by definition (dptrace/settle/way.h): all steps are tried until no sum
+ * What the cheapest way over a grid of cells costs by definition (dptrace/way.h): all steps are tried until no sum
  * falls. cost is [h][w]; cells are numbers y w + x. Returns 0, or -ENOMEM.
  */
 int dptrace_direct_way(const uint8_t *cost, int w, int h, int from, int to, uint32_t *sum);

@@ -26,7 +26,7 @@ write_picture(struct session *s, const struct trace *t, const struct tile *place
 	if (s->a->common.verbose)
 		report_explain(raw_name(s->in), t->first, &t->p);
 	if (s->st.items == 0)
-		report_begin(&s->report, t->p.image.w, t->p.image.h);
+		report_begin(&s->report);
 	if (s->overlay) {
 		for (size_t i = 0; i < t->p.nline; i++)
 			overlay_draw(drawn, &t->p.trace[i]);
@@ -49,12 +49,10 @@ trace_picture(struct session *s, struct img *x)
 	double own[6];
 	const double *world = read_map(s->in, a, s->world, x, &place, own);
 	struct trace t = {.in = s->in, .first = s->report.first};
-	struct points lines;
+	struct points lines = points_place(s->lines, a->points == POINTS_WORLD ? world : NULL,
+					   (double)place.x0, (double)place.y0);
 	struct img drawn;
 
-	if (points_place(&lines, s->lines, a->points == POINTS_WORLD ? world : NULL,
-			 (double)place.x0, (double)place.y0))
-		raw_die(s->in, "no memory for %zu points", s->lines->nxy);
 	if (s->overlay && overlay_make(&drawn, &image, img_maxval(x)))
 		raw_die(s->in, "no memory for the overlay");
 	read_colours(s->in, a, &image);
@@ -69,7 +67,7 @@ trace_picture(struct session *s, struct img *x)
 	trace_run(&t);
 	stats_charge(&s->st, STATS_COMPUTE);
 	pipeline_pass(PIPELINE_WRITE);
-	s->report.world = a->to == REPORT_SVG && !s->world ? NULL : world;
+	s->report.world = world;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
 	write_picture(s, &t, &place, &drawn);
 	dptrace_free(&t.p);

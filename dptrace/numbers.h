@@ -6,6 +6,7 @@
 #ifndef WEIR_DPTRACE_NUMBERS_H
 #define WEIR_DPTRACE_NUMBERS_H
 
+#include <math.h>
 #include <stddef.h>
 
 /* Sine and cosine of x in 0 .. pi, to 1e-14. */
@@ -14,7 +15,10 @@ void libm_sincos(double x, double *sine, double *cosine);
 /* e^-x for x >= 0, to a relative error of 1e-13. */
 double libm_exp_minus(double x);
 
-/* The lesser and the greater of two numbers, the nearest one within limits, and the nearest of the places 0 .. n-1. No NaN. */
+/*
+ * The lesser and the greater of two numbers, of two whole ones, the nearest one within limits, and the nearest of the places
+ * 0 .. n-1. No NaN.
+ */
 
 static inline double
 smaller(double a, double b)
@@ -24,6 +28,24 @@ smaller(double a, double b)
 
 static inline double
 larger(double a, double b)
+{
+	return a > b ? a : b;
+}
+
+static inline int
+at_least(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+static inline int
+at_most(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+static inline size_t
+larger_size(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
@@ -38,6 +60,14 @@ static inline size_t
 clamp_index(ptrdiff_t x, size_t n)
 {
 	return x < 0 ? 0 : x >= (ptrdiff_t)n ? n - 1 : (size_t)x;
+}
+
+static inline double
+distance(const double a[2], const double b[2])
+{
+	const double dx = b[0] - a[0], dy = b[1] - a[1];
+
+	return sqrt(dx * dx + dy * dy);
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "dptrace/numbers.h"
 #include "dptrace/pass.h"
 #include "dptrace/resolve.h"
 
@@ -143,18 +144,6 @@ struct extent {
 	size_t strip, base, scratch; /* bytes */
 };
 
-static size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static int
-more(int a, int b)
-{
-	return a > b ? a : b;
-}
-
 static struct extent
 extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dptrace_options *o)
 {
@@ -172,16 +161,16 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		strip_take(&none, &strip, pass && !s[i].cost ? &fine : &g);
 		base_take(&nothing, &base, &g);
 		scratch_take(&idle, &scratch, &g);
-		e.guides = more(pass_guides(&s[i], pass), e.guides);
-		e.samples = more(pass_samples(&s[i], pass), e.samples);
-		e.links = more(pass_links(&s[i], o, pass), e.links);
-		e.rows = more(rows, e.rows);
-		e.points = more(s[i].cost ? s[i].tube.points : 0, e.points);
-		e.stride = larger((size_t)more(pass_guides(&s[i], 0), s[i].cost ? s[i].tube.n : 0),
-				  e.stride);
-		e.strip = larger(strip.used, e.strip);
-		e.base = larger(base.used, e.base);
-		e.scratch = larger(scratch.used, e.scratch);
+		e.guides = at_least(pass_guides(&s[i], pass), e.guides);
+		e.samples = at_least(pass_samples(&s[i], pass), e.samples);
+		e.links = at_least(pass_links(&s[i], o, pass), e.links);
+		e.rows = at_least(rows, e.rows);
+		e.points = at_least(s[i].cost ? s[i].tube.points : 0, e.points);
+		e.stride = larger_size(
+		    (size_t)at_least(pass_guides(&s[i], 0), s[i].cost ? s[i].tube.n : 0), e.stride);
+		e.strip = larger_size(strip.used, e.strip);
+		e.base = larger_size(base.used, e.base);
+		e.scratch = larger_size(scratch.used, e.scratch);
 	}
 	return e;
 }
@@ -236,11 +225,11 @@ reach_of_end(const struct work *w, int k, int side, int at, int *lo, int *hi)
 		return;
 	if (pass_is_tube(s, w->pass)) {
 		const double all = s->snap[side] * s->dv, moved = w->moved[k][side];
-		*lo = more(*lo, -(int)floor((all + moved) / s->tube.dv));
-		*hi = -more(-*hi, -(int)floor((all - moved) / s->tube.dv));
+		*lo = at_least(*lo, -(int)floor((all + moved) / s->tube.dv));
+		*hi = at_most(*hi, (int)floor((all - moved) / s->tube.dv));
 	} else {
-		*lo = more(*lo, at - REFINED);
-		*hi = -more(-*hi, -(at + REFINED));
+		*lo = at_least(*lo, at - REFINED);
+		*hi = at_most(*hi, at + REFINED);
 	}
 }
 
@@ -293,7 +282,7 @@ curved_course(const struct work *w, int k, struct course *c)
 	c->fx = last.ny;
 	c->fy = -last.nx;
 	c->rows = d;
-	c->steepest = w->pass ? more(1, (int)floor(curve->length / (c->n - 1) / c->dv))
+	c->steepest = w->pass ? at_least(1, (int)floor(curve->length / (c->n - 1) / c->dv))
 			      : w->shape[k].steepest;
 	for (int g = 0; g < c->n; g++) {
 		c->d[g] = d;

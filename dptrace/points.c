@@ -11,51 +11,19 @@
 
 enum { WORD = 64 }; /* the longest number that is read */
 
-/* Makes room in the array *p of n elements for one more. The room is doubled when it is full. */
-static bool
-grow(void **p, size_t n, size_t size)
-{
-	void *q;
-
-	if (n & (n - 1) || (n > 0 && n < 16))
-		return true;
-	if (!(q = weir_alloc(n ? 2 * n : 16, size)))
-		return false;
-	if (n)
-		memcpy(q, *p, n * size);
-	weir_free(*p);
-	*p = q;
-	return true;
-}
-
-/* Adds a point of the next line. Returns 0, or -1 when there is no memory. */
-static int
+void
 points_point(struct points *p, double x, double y)
 {
-	if (!grow((void **)&p->xy, p->nxy, sizeof *p->xy))
-		return -1;
+	p->xy = weir_xgrow(p->xy, &p->xy_room, p->nxy + 1, sizeof *p->xy);
 	p->xy[p->nxy][0] = x;
 	p->xy[p->nxy++][1] = y;
-	return 0;
 }
 
-/* Makes a line of the last n points. Returns 0, or -1 when there is no memory. */
-static int
+void
 points_line(struct points *p, size_t n)
 {
-	if (!grow((void **)&p->line, p->nline, sizeof *p->line))
-		return -1;
+	p->line = weir_xgrow(p->line, &p->line_room, p->nline + 1, sizeof *p->line);
 	p->line[p->nline++] = (struct dptrace_line){.n = n};
-	return 0;
-}
-
-int
-points_add(struct points *p, const double (*xy)[2], size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (points_point(p, xy[i][0], xy[i][1]))
-			return -1;
-	return points_line(p, n);
 }
 
 void
@@ -141,7 +109,8 @@ parse_position(struct points *p, const char *at, const char *end, struct why *wh
 		at++;
 	if (n < 2 || at < end)
 		return why_set(why, "a position of WKT has two to four numbers");
-	return points_point(p, v[0], v[1]) ? why_set(why, "no memory for %zu points", p->nxy) : 0;
+	points_point(p, v[0], v[1]);
+	return 0;
 }
 
 /* The letters of the name at `at`, at most 40. */
@@ -162,7 +131,7 @@ parse_wkt(struct points *p, const char *at, const char *end, struct why *why)
 	static const char word[] = "LINESTRING";
 	const size_t size = (size_t)(end - at);
 	const char *open = memchr(at, '(', size), *shut = memchr(at, ')', size), *rest = shut;
-	size_t n = 0;
+	const size_t before = p->nxy;
 
 	if (size < sizeof word || strncasecmp(at, word, sizeof word - 1) != 0)
 		return why_set(why, "'%.*s': of WKT only LINESTRINGs are traced",
@@ -171,14 +140,15 @@ parse_wkt(struct points *p, const char *at, const char *end, struct why *why)
 		;
 	if (!open || !shut || shut < open || rest < end)
 		return why_set(why, "a LINESTRING is (x y, x y, ...) and fills its line");
-	for (at = open + 1; at <= shut; n++) {
+	for (at = open + 1; at <= shut;) {
 		const char *comma = memchr(at, ',', (size_t)(shut - at));
 		const char *stop = comma ? comma : shut;
 		if (parse_position(p, at, stop, why))
 			return -1;
 		at = stop + 1;
 	}
-	return points_line(p, n) ? why_set(why, "no memory for %zu lines", p->nline) : 0;
+	points_line(p, p->nxy - before);
+	return 0;
 }
 
 /* Parses one line of text up to its comment. */
@@ -194,14 +164,15 @@ parse_line(struct points *p, const char *at, const char *end, struct why *why)
 	if (is_wkt(&at, end))
 		return parse_wkt(p, at, end, why);
 	while ((r = next_number(&at, end, &xy[n % 2], why)) > 0)
-		if (++n % 2 == 0 && points_point(p, xy[0], xy[1]))
-			return why_set(why, "no memory for %zu points", p->nxy);
+		if (++n % 2 == 0)
+			points_point(p, xy[0], xy[1]);
 	if (r < 0 || n == 0)
 		return r;
 	if (n % 2 || n < 4)
 		return why_set(why, "%zu number%s: a polyline is x y x y ...", n,
 			       n == 1 ? "" : "s");
-	return points_line(p, n / 2) ? why_set(why, "no memory for %zu lines", p->nline) : 0;
+	points_line(p, n / 2);
+	return 0;
 }
 
 /*
@@ -220,13 +191,13 @@ add_positions(struct points *p, const json_t *positions, struct why *why)
 		const json_t *x = json_array_get(xy, 0), *y = json_array_get(xy, 1);
 		if (!json_is_number(x) || !json_is_number(y))
 			return why_set(why, "a position has two numbers");
-		if (points_point(p, json_number_value(x), json_number_value(y)))
-			return why_set(why, "no memory for points");
+		points_point(p, json_number_value(x), json_number_value(y));
 	}
 	if (n < 2)
 		return why_set(why, "%zu position%s: a LineString has two or more", n,
 			       n == 1 ? "" : "s");
-	return points_line(p, n) ? why_set(why, "no memory for lines") : 0;
+	points_line(p, n);
+	return 0;
 }
 
 /* Adds the lines of a geometry. Another geometry than LineStrings is an error. */
@@ -327,7 +298,7 @@ points_parse(struct points *p, const char *text, size_t n, struct why *why)
 	return p->nline > before ? 0 : why_set(why, "no points");
 }
 
-/* Reads the six numbers of text, lines or not, into v; what: a word for messages. Returns 0, or -1 with a sentence in why. */
+/* Reads the six numbers of text, lines or not; what: a word for messages. Returns 0, or -1 with a sentence in why. */
 static int
 parse_six(double v[6], const char *what, const char *text, size_t n, struct why *why)
 {
@@ -347,14 +318,19 @@ parse_six(double v[6], const char *what, const char *text, size_t n, struct why 
 	return count == 6 ? 0 : why_set(why, "%d numbers: %s has six", count, what);
 }
 
+static bool
+is_flat(const double world[6])
+{
+	return world[0] * world[3] - world[1] * world[2] == 0;
+}
+
 int
 world_parse(double world[6], const char *text, size_t n, struct why *why)
 {
 	if (parse_six(world, "a world file", text, n, why))
 		return -1;
-	return world[0] * world[3] - world[1] * world[2] != 0
-		   ? 0
-		   : why_set(why, "the first four numbers map the picture onto a line");
+	return is_flat(world) ? why_set(why, "the first four numbers map the picture onto a line")
+			      : 0;
 }
 
 int
@@ -367,9 +343,7 @@ geotransform_parse(double world[6], const char *text, struct why *why)
 	const double map[6] = {
 	    g[1], g[4], g[2], g[5], g[0] + (g[1] + g[2]) / 2, g[3] + (g[4] + g[5]) / 2};
 	memcpy(world, map, sizeof map);
-	return map[0] * map[3] - map[1] * map[2] != 0
-		   ? 0
-		   : why_set(why, "a geotransform that maps the picture onto a line");
+	return is_flat(map) ? why_set(why, "a geotransform that maps the picture onto a line") : 0;
 }
 
 struct points
@@ -403,28 +377,25 @@ points_free(struct points *p)
 	*p = (struct points){0};
 }
 
-int
-points_place(struct points *to, const struct points *p, const double *world, double x0, double y0)
+struct points
+points_place(const struct points *p, const double *world, double x0, double y0)
 {
-	*to = (struct points){.line = weir_alloc(p->nline, sizeof *p->line),
-			      .xy = weir_alloc(p->nxy, sizeof *p->xy),
-			      .nline = p->nline,
-			      .nxy = p->nxy};
-	if (!to->line || !to->xy) {
-		points_free(to);
-		return -1;
-	}
-	memcpy(to->xy, p->xy, p->nxy * sizeof *p->xy);
+	struct points to = {.line = weir_xalloc(p->nline, sizeof *p->line),
+			    .xy = weir_xalloc(p->nxy, sizeof *p->xy),
+			    .nline = p->nline,
+			    .nxy = p->nxy};
+
+	memcpy(to.xy, p->xy, p->nxy * sizeof *p->xy);
 	for (size_t i = 0; i < p->nxy; i++) {
 		if (world)
-			unmap(world, to->xy[i]);
-		to->xy[i][0] -= x0;
-		to->xy[i][1] -= y0;
+			unmap(world, to.xy[i]);
+		to.xy[i][0] -= x0;
+		to.xy[i][1] -= y0;
 	}
 	for (size_t i = 0; i < p->nline; i++) {
-		to->line[i] = p->line[i];
-		to->line[i].xy =
-		    (const double(*)[2])to->xy + (p->line[i].xy - (const double(*)[2])p->xy);
+		to.line[i] = p->line[i];
+		to.line[i].xy =
+		    (const double(*)[2])to.xy + (p->line[i].xy - (const double(*)[2])p->xy);
 	}
-	return 0;
+	return to;
 }

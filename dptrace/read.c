@@ -288,19 +288,14 @@ static char *
 read_text(const char *path, size_t *n)
 {
 	FILE *f = file_open(path);
-	size_t room = 1 << 16, got;
-	char *text = weir_xalloc(room, 1);
+	size_t room = 0, got = 0;
+	char *text = NULL;
 
-	for (*n = 0; (got = fread(text + *n, 1, room - *n, f)) > 0;) {
+	*n = 0;
+	do {
 		*n += got;
-		if (*n == room) {
-			char *more = weir_xalloc(room, 2);
-			memcpy(more, text, *n);
-			weir_free(text);
-			text = more;
-			room *= 2;
-		}
-	}
+		text = weir_xgrow(text, &room, *n + (1 << 16), 1);
+	} while ((got = fread(text + *n, 1, room - *n, f)) > 0);
 	if (ferror(f))
 		die("%s: %s", file_name(path), strerror(errno));
 	if (f != stdin)
@@ -315,14 +310,13 @@ read_points(const struct args *a, size_t npath)
 	struct points p = {0};
 	struct why why;
 
-	if (a->point.n) {
-		double(*xy)[2] = weir_xalloc(a->point.n, sizeof *xy);
-		for (size_t i = 0; i < a->point.n; i++)
-			opt_reals("--point", a->point.v[i], ',', xy[i], 2);
-		if (points_add(&p, (const double(*)[2])xy, a->point.n))
-			die("no memory for %zu points", a->point.n);
-		weir_free(xy);
+	for (size_t i = 0; i < a->point.n; i++) {
+		double xy[2];
+		opt_reals("--point", a->point.v[i], ',', xy, 2);
+		points_point(&p, xy[0], xy[1]);
 	}
+	if (a->point.n)
+		points_line(&p, a->point.n);
 	if (a->lines) {
 		size_t n;
 		if (!strcmp(a->lines, "-") && !npath && !a->scores)

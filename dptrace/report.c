@@ -6,6 +6,7 @@
 
 #include "common/base/die.h"
 #include "dptrace/args.h"
+#include "dptrace/pass.h"
 
 /* ---- overlays ---- */
 
@@ -154,19 +155,27 @@ explain(const char *name, size_t line, const struct dptrace_trace *t)
 	}
 }
 
+/* The figures of --stats: polylines and vertices, and polylines with each kind of doubt. */
+static const char *const figures[REPORT_FIGURES] = {"lines",	"vertices",   "border",	  "sharp",
+						    "released", "low_margin", "doubtful", "bare",
+						    "turned",	"unsupported"};
+
 static void
-count(struct doubts *d, const struct dptrace_trace *t)
+count(size_t figure[REPORT_FIGURES], const struct dptrace_trace *t)
 {
-	d->lines++;
-	d->vertices += t->n;
-	d->border += t->border > 0;
-	d->sharp += t->sharp > 0;
-	d->released += t->released > 0;
-	d->low += has_low_margin(t);
-	d->doubtful += is_doubtful(t);
-	d->bare += t->bare > DPTRACE_BARE;
-	d->turned += has_turned(t);
-	d->unsupported += t->unsupported > 0;
+	const size_t now[REPORT_FIGURES] = {1,
+					    t->n,
+					    t->border > 0,
+					    t->sharp > 0,
+					    t->released > 0,
+					    has_low_margin(t),
+					    is_doubtful(t),
+					    t->bare > DPTRACE_BARE,
+					    has_turned(t),
+					    t->unsupported > 0};
+
+	for (int i = 0; i < REPORT_FIGURES; i++)
+		figure[i] += now[i];
 }
 
 void
@@ -174,46 +183,32 @@ report_explain(const char *name, size_t first, const struct dptrace_plan *p)
 {
 	for (size_t i = 0; i < p->nline; i++)
 		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
-			const struct dptrace_resolved r = dptrace_resolved(p, i, k);
-			warn(
-			    "%s: line %zu: segment %zu of %.4g px%s: -n %zu -d %zu -w %.4g -a %.4g "
-			    "-s %.4g "
-			    "--objective=%s level %.4g noise %.4g",
-			    name, first + i, k, r.length, r.way ? " along a way" : "", r.n, r.d,
-			    r.halfwidth, r.phi * 180 / M_PI, r.sigma, r.cost ? "cost" : "sum",
-			    r.level, r.noise);
+			const struct segment_shape *s = &p->shape[p->first[i] + k];
+			const bool way = s->cost && s->spine.n;
+			warn("%s: line %zu: segment %zu of %.4g px%s: -n %d -d %d -w %.4g -a %.4g "
+			     "-s %.4g --objective=%s level %.4g noise %.4g",
+			     name, first + i, k, way ? s->way.length : s->length,
+			     way ? " along a way" : "", pass_guides(s, 0), pass_samples(s, 0),
+			     way ? (s->spine.d - 1) / 2 * s->dv : s->halfwidth, s->phi * 180 / M_PI,
+			     s->sigma, s->cost ? "cost" : "sum", s->level, s->noise);
 		}
 }
 
 /* ---- reports ---- */
-
-/* The coordinates of a vertex as they are written. */
-struct spot {
-	double x, y;
-};
-
-static struct spot
-place_of(const struct report *r, const struct dptrace_vertex *v)
-{
-	const double *w = r->world;
-
-	if (!w)
-		return (struct spot){v->x, v->y};
-	return (struct spot){w[0] * v->x + w[2] * v->y + w[4], w[1] * v->x + w[3] * v->y + w[5]};
-}
 
 /* Writes before, x, between and y. Pixels have three decimals, places of a world file ten digits. */
 static void
 put_place(const struct report *r, const char *before, const struct dptrace_vertex *v,
 	  const char *between)
 {
-	const struct spot p = place_of(r, v);
+	const double *w = r->world, x = v->x, y = v->y;
 
-	if (r->world)
-		raw_printf(r->out, "%s%.10g%s%.10g", before, p.x, between, p.y);
+	if (w)
+		raw_printf(r->out, "%s%.10g%s%.10g", before, w[0] * x + w[2] * y + w[4], between,
+			   w[1] * x + w[3] * y + w[5]);
 	else /* + 0. turns -0.000 into 0.000 */
-		raw_printf(r->out, "%s%.3f%s%.3f", before, round(p.x * 1e3) / 1e3 + 0., between,
-			   round(p.y * 1e3) / 1e3 + 0.);
+		raw_printf(r->out, "%s%.3f%s%.3f", before, round(x * 1e3) / 1e3 + 0., between,
+			   round(y * 1e3) / 1e3 + 0.);
 }
 
 static void
@@ -298,7 +293,7 @@ report_open(struct report *r, const struct args *a, const double *world)
 }
 
 void
-report_begin(struct report *r, size_t w, size_t h)
+report_begin(struct report *r)
 {
 	if (r->a->to == REPORT_GEOJSON) {
 		raw_printf(r->out, "{\"type\": \"FeatureCollection\", ");
@@ -307,16 +302,6 @@ report_begin(struct report *r, size_t w, size_t h)
 	}
 	if (r->a->to == REPORT_CSV && r->a->common.part.i == 0)
 		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
-	if (r->a->to == REPORT_SVG && w > 0) /* The centre of pixel 0,0 is 0,0. */
-		raw_printf(r->out,
-			   "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 %zu "
-			   "%zu\" fill=\"none\" "
-			   "stroke=\"red\">\n",
-			   w, h);
-	else if (r->a->to == REPORT_SVG)
-		raw_printf(
-		    r->out,
-		    "<svg xmlns=\"http://www.w3.org/2000/svg\" fill=\"none\" stroke=\"red\">\n");
 }
 
 void
@@ -340,11 +325,6 @@ report_line(struct report *r, const char *name, const struct dptrace_trace *t, s
 	case REPORT_GEOJSONL:
 		put_feature(r, t, item, line);
 		break;
-	case REPORT_SVG:
-		raw_printf(r->out, "<polyline points=\"");
-		put_places(r, t, " ", "", ",", "");
-		raw_printf(r->out, "\"/>\n");
-		break;
 	case REPORT_CSV:
 		put_rows(r, t, item, line);
 		break;
@@ -353,28 +333,16 @@ report_line(struct report *r, const char *name, const struct dptrace_trace *t, s
 	warn_about(name, line, t, r->a);
 	if (r->a->common.verbose)
 		explain(name, line, t);
-	count(&r->doubts, t);
+	count(r->figure, t);
 }
 
 void
 report_end(struct report *r, struct stats *st)
 {
-	const struct doubts *d = &r->doubts;
-
 	if (r->a->to == REPORT_GEOJSON)
 		raw_printf(r->out, "\n]}\n");
-	if (r->a->to == REPORT_SVG)
-		raw_printf(r->out, "</svg>\n");
-	stats_add(st, "lines", "%zu", d->lines);
-	stats_add(st, "vertices", "%zu", d->vertices);
-	stats_add(st, "border", "%zu", d->border);
-	stats_add(st, "sharp", "%zu", d->sharp);
-	stats_add(st, "released", "%zu", d->released);
-	stats_add(st, "low_margin", "%zu", d->low);
-	stats_add(st, "doubtful", "%zu", d->doubtful);
-	stats_add(st, "bare", "%zu", d->bare);
-	stats_add(st, "turned", "%zu", d->turned);
-	stats_add(st, "unsupported", "%zu", d->unsupported);
+	for (int i = 0; i < REPORT_FIGURES; i++)
+		stats_add(st, figures[i], "%zu", r->figure[i]);
 }
 
 void

@@ -15,50 +15,39 @@
 
 #define NEAR 2.2 /* px: the Gaussian that weighs responses for the polarity of a point */
 
-/* Half kernels of the derivatives of orders 0, 1 and 2, at steps of a pixel. */
-struct taps {
-	int r;
-	float w[3][MAXTAPS];
-};
-
+/* Half kernels of the derivatives of orders 0 .. most, at steps of a pixel. */
 static void
-make_taps(struct taps *t, double sigma, int orders)
+make_kernels(struct kernel *k, double sigma, int most)
 {
-	struct kernel k;
-
-	t->r = (int)ceil(3 * sigma);
-	for (int order = 0; order <= orders; order++) {
-		strip_kernel(&k, order, sigma, t->r, 1);
-		for (int i = 0; i <= t->r; i++)
-			t->w[order][i] = k.w[i];
-	}
+	for (int order = 0; order <= most; order++)
+		strip_kernel(&k[order], order, sigma, (int)ceil(3 * sigma), 1);
 }
 
 /* The derivatives of orders 0..most of a row at column x. ref is subtracted from every sample. */
 static void
-derive_row(const struct taps *t, const float *row, size_t w, ptrdiff_t x, int most, double ref,
+derive_row(const struct kernel *k, const float *row, size_t w, ptrdiff_t x, int most, double ref,
 	   double out[3])
 {
 	const double mid = (double)row[clamp_index(x, w)] - ref;
 
 	for (int order = 0; order <= most; order++)
-		out[order] = order == 1 ? 0 : (double)t->w[order][0] * mid;
-	for (int i = 1; i <= t->r; i++) {
+		out[order] = order == 1 ? 0 : (double)k[order].w[0] * mid;
+	for (int i = 1; i <= k->r; i++) {
 		const double a = (double)row[clamp_index(x - i, w)] - ref,
 			     b = (double)row[clamp_index(x + i, w)] - ref;
 		for (int order = 0; order <= most; order++)
-			out[order] += (double)t->w[order][i] * (order == 1 ? b - a : b + a);
+			out[order] += (double)k[order].w[i] * (order == 1 ? b - a : b + a);
 	}
 }
 
 /* Adds rows y - j (up) and y + j (down) to the derivatives of that order: d[i] is of order i along y. */
 static void
-add_rows(const struct taps *t, int j, const double up[3], const double down[3], int order,
+add_rows(const struct kernel *k, int j, const double up[3], const double down[3], int order,
 	 double *d)
 {
 	for (int i = 0; i <= order; i++)
-		d[i] += (double)t->w[i][j] * (i == 1 ? down[order - i] - up[order - i]
-						     : down[order - i] + up[order - i]);
+		d[i] += (double)k[i].w[j] * (i == 1 ? down[order - i] - up[order - i]
+						    : down[order - i] + up[order - i]);
 }
 
 /* The derivatives at a pixel: g those of order 1, d those of order 2. Element i is of order i along y. */
@@ -71,24 +60,24 @@ struct jet {
  * 1, those of order 2 are left out.
  */
 static void
-derive(const struct taps *t, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
+derive(const struct kernel *k, const float *plane, size_t w, size_t h, ptrdiff_t x, ptrdiff_t y,
        int n, int most, double ref, struct jet *out)
 {
 	double row[2 * LEVEL_REACH + 1 + 2 * MAXTAPS][3];
 
-	for (int i = 0; i < n + 2 * t->r; i++)
-		derive_row(t, plane + clamp_index(y - t->r + i, h) * w, w, x, most, ref, row[i]);
+	for (int i = 0; i < n + 2 * k->r; i++)
+		derive_row(k, plane + clamp_index(y - k->r + i, h) * w, w, x, most, ref, row[i]);
 	for (int i = 0; i < n; i++) {
-		const double(*mid)[3] = (const double(*)[3])row + t->r + i;
+		const double(*mid)[3] = (const double(*)[3])row + k->r + i;
 		double *g = out[i].g, *d = out[i].d;
-		for (int k = 0; k <= most; k++)
-			d[k] = k == 1 ? 0 : (double)t->w[k][0] * mid[0][most - k];
-		g[0] = (double)t->w[0][0] * mid[0][1];
+		for (int o = 0; o <= most; o++)
+			d[o] = o == 1 ? 0 : (double)k[o].w[0] * mid[0][most - o];
+		g[0] = (double)k[0].w[0] * mid[0][1];
 		g[1] = 0;
-		for (int k = 1; k <= t->r; k++) {
-			add_rows(t, k, mid[-k], mid[k], 1, g);
+		for (int j = 1; j <= k->r; j++) {
+			add_rows(k, j, mid[-j], mid[j], 1, g);
 			if (most == 2)
-				add_rows(t, k, mid[-k], mid[k], 2, d);
+				add_rows(k, j, mid[-j], mid[j], 2, d);
 		}
 	}
 }
@@ -122,7 +111,7 @@ edge_level(double xx, double xy, double yy, double sigma)
 
 /* The responses at the n pixels of column x from row y on. ref is a value near those of the picture there. */
 static void
-respond(const struct taps *t, const struct dptrace_image *im, const float *gray,
+respond(const struct kernel *k, const struct dptrace_image *im, const float *gray,
 	const struct dptrace_options *o, double sigma, ptrdiff_t x, ptrdiff_t y, int n, double ref,
 	struct level *out)
 {
@@ -132,7 +121,7 @@ respond(const struct taps *t, const struct dptrace_image *im, const float *gray,
 	struct jet jet[2 * LEVEL_REACH + 1];
 
 	for (size_t c = 0; c < (colour ? im->c : 1); c++) {
-		derive(t, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, n,
+		derive(k, colour ? im->v + c * im->w * im->h : gray, im->w, im->h, x, y, n,
 		       ridge ? 2 : 1, ref, jet);
 		for (int i = 0; i < n; i++) {
 			sum[i][0] += jet[i].g[0] * jet[i].g[0];
@@ -154,13 +143,13 @@ level_at(const struct dptrace_image *im, const float *gray, const struct dptrace
 			y1 = (ptrdiff_t)clamp_index(py + r, im->h);
 	const double ref = (double)gray[clamp_index(py, im->h) * im->w + clamp_index(px, im->w)];
 	struct level at[2 * LEVEL_REACH + 1], most = {0, 0, 0, 0};
-	struct taps t;
+	struct kernel k[3];
 
-	make_taps(&t, sigma, 2);
+	make_kernels(k, sigma, 2);
 	for (ptrdiff_t x = px - r; x <= px + r; x++) {
 		if (x < 0 || x >= (ptrdiff_t)im->w)
 			continue;
-		respond(&t, im, gray, o, sigma, x, y0, (int)(y1 - y0) + 1, ref, at);
+		respond(k, im, gray, o, sigma, x, y0, (int)(y1 - y0) + 1, ref, at);
 		for (ptrdiff_t y = y0; y <= y1; y++) {
 			if (im->mask && !im->mask[(size_t)y * im->w + (size_t)x])
 				continue;
@@ -220,7 +209,7 @@ level_of_noise(const struct noise *n, double sigma)
 
 /* The integral of n'g along the link from a to b: above 0 where the picture is brighter on the right of a walker. */
 static double
-side_of(const struct taps *t, const struct dptrace_image *im, const float *gray, double step,
+side_of(const struct kernel *k, const struct dptrace_image *im, const float *gray, double step,
 	const struct dptrace_vertex *a, const struct dptrace_vertex *b)
 {
 	const double dx = b->x - a->x, dy = b->y - a->y;
@@ -232,7 +221,7 @@ side_of(const struct taps *t, const struct dptrace_image *im, const float *gray,
 		const double u = (i + .5) / n;
 		const size_t x = clamp_index(lround(a->x + u * dx), im->w),
 			     y = clamp_index(lround(a->y + u * dy), im->h);
-		derive(t, gray, im->w, im->h, (ptrdiff_t)x, (ptrdiff_t)y, 1, 1,
+		derive(k, gray, im->w, im->h, (ptrdiff_t)x, (ptrdiff_t)y, 1, 1,
 		       (double)gray[y * im->w + x], &jet);
 		sum += (dx * jet.g[1] - dy * jet.g[0]) / n;
 	}
@@ -244,12 +233,12 @@ level_turned(const struct dptrace_trace *t, const struct dptrace_image *im, cons
 	     double sigma)
 {
 	double run[2] = {0, 0}, most[2] = {0, 0}, sum[2] = {0, 0};
-	struct taps taps;
+	struct kernel k[2];
 
-	make_taps(&taps, sigma, 1);
+	make_kernels(k, sigma, 1);
 	for (size_t i = 1; i < t->n; i++) {
 		const struct dptrace_vertex *a = &t->v[i - 1], *b = &t->v[i];
-		const double e = side_of(&taps, im, gray, larger(1, sigma), a, b), dx = b->x - a->x,
+		const double e = side_of(k, im, gray, larger(1, sigma), a, b), dx = b->x - a->x,
 			     dy = b->y - a->y;
 		const int side = e > 0;
 		run[side] += sqrt(dx * dx + dy * dy);

@@ -91,7 +91,7 @@ trace_scores(const struct args *a, const struct points *lines, struct report *r,
 		die("%s: %s%s", a->scores,
 		    *why.text ? why.text : "-g: ", *why.text ? "" : gpu_why(a->gpu));
 	stats_charge(st, STATS_COMPUTE);
-	report_begin(r, 0, 0);
+	report_begin(r);
 	report_line(r, a->scores, &t, 0, 0);
 	weir_free(t.v);
 	img_free(&given.x);

@@ -6,7 +6,7 @@
 #include "common/base/mem.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/resolve.h"
-#include "dptrace/settle/way.h"
+#include "dptrace/way.h"
 #include "t/check.h"
 #include "t/check_dptrace.h"
 

@@ -216,11 +216,10 @@ tables() {
 	done
 }
 
-@test "WKT, CSV, SVG and GeoJSON say the same places" {
+@test "WKT, CSV and GeoJSON say the same places" {
 	dptrace -n 3 $ends road.pgm | tr '\n' ' ' >text
 	dptrace -n 3 $ends --to=wkt road.pgm | sed 's/LINESTRING (//; s/[,)]//g' | tr '\n' ' ' | diff text -
 	dptrace -n 3 $ends --to=csv road.pgm | tail -n +2 | cut -d, -f4,5 | tr ',\n' '  ' | diff text -
-	dptrace -n 3 $ends --to=svg road.pgm | sed -n 's/.*points="\(.*\)".*/\1 /p' | tr ',' ' ' | tr -d '\n' | diff text -
 	dptrace -n 3 $ends --to=geojson road.pgm | sed -n 's/.*coordinates": \[\(.*\)\]}}/\1 /p' | tr -d '[],\n' | diff text -
 }
 
@@ -495,7 +494,6 @@ fading() {
 		1|onto a line|$ends --world=flat road.pgm
 		1|'x' is not a finite number|$ends --world=word road.pgm
 		2|--spacing: goes without --guides|$ends -n 3 --spacing=10 road.pgm
-		2|--world: goes without --to=svg|$ends --world=x --to=svg road.pgm
 		2|standard input is the picture|-f -
 		2|goes with the sum|$ends --objective=cost --length=column road.pgm
 		2|whose objective is the sum|$ends --score=sin --objective=cost road.pgm
@@ -508,7 +506,6 @@ fading() {
 		2|--scores: goes without|$ends --scores=x --snap=0
 		2|--scores: goes without|$ends --scores=x --chroma=1
 		2|give --to=geojsonl|$ends --part=0/2 --to=geojson road.pgm
-		2|svg|$ends --part=0/2 --to=svg road.pgm
 		2|overlay|$ends --part=0/2 --overlay=o.ppm road.pgm
 		2|not of 2|$ends --part=0/2 road.pgm road.pgm
 		1|one picture|--quiet $ends --part=0/2 two -o out
@@ -775,7 +772,6 @@ make_profile() {
 	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=csv map.nrrd | tail -n +2 | cut -d , -f 4,5 | tr ',\n' ' ,' |
 		sed 's/^/LINESTRING (/; s/,$/)/; s/,/, /g' | diff <(tr -d '\n' <want) -
 	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world map.nrrd | head -n 1 | grep -x "$(sed 's/.*(//; s/,.*//' want)"
-	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=svg map.nrrd | diff <(dptrace -n 5 $ends --to=svg map.nrrd) -
 	dptrace -n 5 $ends --to=ewkt map.nrrd | diff <(sed 's/^/SRID=32633;/' want) -
 	dptrace -n 5 -f <(echo 'srid=32633;LineString(1011 4955, 1151 4965)') --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 $ends --to=ewkt road.pgm | grep -q '^LINESTRING'

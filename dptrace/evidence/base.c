@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/base/cpu.h"
-#include "dptrace/evidence/base.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
@@ -52,6 +51,55 @@ void
 rows_add_tensor(float *uu, float *uv, float *vv, const float *gu, const float *gv, size_t n)
 {
 	add_tensor(uu, uv, vv, gu, gv, n);
+}
+
+/* out[i] += the c pixels of cell i of a row of the picture, less ref each. */
+CPU_INLINE void
+add_cells(float *restrict out, const float *restrict row, size_t n, size_t c, float ref)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < c; j++)
+			out[i] += row[i * c + j] - ref;
+}
+
+WEIR_CLONES(add_row,
+	    (float *restrict out, const float *restrict row, size_t n, size_t c, float ref),
+	    (out, row, n, c, ref))
+{
+	if (c == 2)
+		add_cells(out, row, n, 2, ref);
+	else
+		add_cells(out, row, n, c, ref);
+}
+
+/* Adds the c pixels from x on of a row of w pixels, less ref each. Beyond the row its last pixel is repeated. */
+static void
+add_cell(float *out, const float *row, ptrdiff_t x, size_t c, size_t w, float ref)
+{
+	for (size_t k = 0; k < c; k++)
+		*out += row[clamp_index(x + (ptrdiff_t)k, w)] - ref;
+}
+
+void
+rows_cells(float *out, const struct dptrace_image *im, const float *plane, ptrdiff_t x, ptrdiff_t y,
+	   size_t n, size_t c, float ref)
+{
+	/* Cells first .. end-1 lie within the row. */
+	const ptrdiff_t step = (ptrdiff_t)c;
+	const size_t first = x < 0 ? ((size_t)-x + c - 1) / c : 0,
+		     end = clamp_index(((ptrdiff_t)im->w - x) / step, n + 1);
+
+	memset(out, 0, n * sizeof *out);
+	for (ptrdiff_t k = 0; k < step; k++) {
+		const float *row = plane + clamp_index(y + k, im->h) * im->w;
+		for (size_t i = 0; i < first && i < n; i++)
+			add_cell(out + i, row, x + (ptrdiff_t)i * step, c, im->w, ref);
+		if (first < end)
+			add_row(out + first, row + x + (ptrdiff_t)first * step, end - first, c,
+				ref);
+		for (size_t i = end > first ? end : first; i < n; i++)
+			add_cell(out + i, row, x + (ptrdiff_t)i * step, c, im->w, ref);
+	}
 }
 
 /* ---- walks ---- */

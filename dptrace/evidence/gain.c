@@ -11,7 +11,6 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "dptrace/evidence/base.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
@@ -46,56 +45,6 @@ struct job {
 	unsigned char *gains, *sizes; /* [tiles]: which ones are made */
 };
 
-/* out[i] += the c pixels of cell i of a row of the picture, less ref each. */
-CPU_INLINE void
-add_cells(float *restrict out, const float *restrict row, size_t n, size_t c, float ref)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < c; j++)
-			out[i] += row[i * c + j] - ref;
-}
-
-WEIR_CLONES(add_row,
-	    (float *restrict out, const float *restrict row, size_t n, size_t c, float ref),
-	    (out, row, n, c, ref))
-{
-	if (c == 2)
-		add_cells(out, row, n, 2, ref);
-	else
-		add_cells(out, row, n, c, ref);
-}
-
-/* Adds the c pixels of cell x of a row of w pixels, less ref each. Beyond the row its last pixel is repeated. */
-static void
-add_cell(float *out, const float *row, ptrdiff_t x, size_t c, size_t w, float ref)
-{
-	for (size_t k = 0; k < c; k++)
-		*out += row[clamp_index(x * (ptrdiff_t)c + (ptrdiff_t)k, w)] - ref;
-}
-
-/* Row y of the samples of a tile: n cells from cell x0 on. */
-static void
-sample_row(float *out, const struct job *j, const float *plane, ptrdiff_t x0, ptrdiff_t y, size_t n)
-{
-	const struct dptrace_image *im = j->image;
-	const size_t c = j->to.cell, first = x0 < 0 ? (size_t)-x0 : 0,
-		     end = clamp_index((ptrdiff_t)(im->w / c) - x0, n + 1);
-	const float ref = plane[im->h / 2 * im->w + im->w / 2];
-
-	memset(out, 0, n * sizeof *out);
-	for (size_t k = 0; k < c; k++) {
-		const float *row =
-		    plane + clamp_index(y * (ptrdiff_t)c + (ptrdiff_t)k, im->h) * im->w;
-		for (size_t i = 0; i < first && i < n; i++)
-			add_cell(out + i, row, x0 + (ptrdiff_t)i, c, im->w, ref);
-		if (first < end)
-			add_row(out + first, row + (size_t)(x0 + (ptrdiff_t)first) * c, end - first,
-				c, ref);
-		for (size_t i = end > first ? end : first; i < n; i++)
-			add_cell(out + i, row, x0 + (ptrdiff_t)i, c, im->w, ref);
-	}
-}
-
 /* Turns a row of tensors into sizes of the gradient, in uu. */
 WEIR_CLONES(size_row,
 	    (float *restrict uu, const float *restrict uv, const float *restrict vv, size_t n),
@@ -128,17 +77,18 @@ static void
 add_plane(struct bench *b, const struct job *j, const float *plane, ptrdiff_t x, ptrdiff_t y,
 	  size_t w, size_t h)
 {
-	const size_t r = (size_t)j->k[0].r;
+	const struct dptrace_image *im = j->image;
+	const ptrdiff_t r = j->k[0].r, c = (ptrdiff_t)j->to.cell;
 
-	for (size_t i = 0; i < h + 2 * r; i++) {
-		sample_row(b->sample[i], j, plane, x - (ptrdiff_t)r,
-			   y - (ptrdiff_t)r + (ptrdiff_t)i, w + 2 * r);
+	for (size_t i = 0; i < h + 2 * (size_t)r; i++) {
+		rows_cells(b->sample[i], im, plane, (x - r) * c, (y - r + (ptrdiff_t)i) * c,
+			   w + 2 * (size_t)r, (size_t)c, plane[im->h / 2 * im->w + im->w / 2]);
 		for (int order = 0; order < 2; order++)
 			rows_convolve(b->along[order][i], b->sample[i] + r, 1, w, &j->k[order]);
 	}
 	for (size_t i = 0; i < h; i++) {
 		for (int order = 0; order < 2; order++)
-			rows_convolve(b->g[order], b->along[1 - order][i + r], WIDE, w,
+			rows_convolve(b->g[order], b->along[1 - order][i + (size_t)r], WIDE, w,
 				      &j->k[order]);
 		rows_add_tensor(b->uu[i], b->uv[i], b->vv[i], b->g[0], b->g[1], w);
 	}
@@ -270,8 +220,7 @@ mark_line(const struct job *j, const struct dptrace_options *o, double sigma,
 
 	for (size_t i = 0; l->n > 1 && i < dptrace_segments(l); i++) {
 		const double *a = l->xy[i], *b = l->xy[(i + 1) % l->n];
-		const double dx = b[0] - a[0], dy = b[1] - a[1];
-		const double r = reach_of(o, sigma, sqrt(dx * dx + dy * dy));
+		const double r = reach_of(o, sigma, distance(a, b));
 		const double lo[2] = {smaller(a[0], b[0]) - r, smaller(a[1], b[1]) - r},
 			     hi[2] = {larger(a[0], b[0]) + r, larger(a[1], b[1]) + r};
 		if (lo[0] < w && lo[1] < h && hi[0] >= 0 && hi[1] >= 0)

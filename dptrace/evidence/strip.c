@@ -8,16 +8,8 @@
 
 /* ---- tubes ---- */
 
-static double
-distance(const double a[2], const double b[2])
-{
-	const double dx = b[0] - a[0], dy = b[1] - a[1];
-
-	return sqrt(dx * dx + dy * dy);
-}
-
-static double
-length_of(const double (*xy)[2], int n)
+double
+curve_length(const double (*xy)[2], int n)
 {
 	double sum = 0;
 
@@ -30,7 +22,7 @@ length_of(const double (*xy)[2], int n)
 static double
 resample(const double (*vertex)[2], int m, double (*out)[2], int n)
 {
-	const double length = length_of(vertex, m), step = length / (n - 1);
+	const double length = curve_length(vertex, m), step = length / (n - 1);
 	double start = 0, piece = distance(vertex[0], vertex[1]);
 	int k = 0;
 
@@ -97,7 +89,7 @@ curve_along(const double (*vertex)[2], int m, int n, double smooth, double (*xy)
 	c.length = resample(vertex, m, xy, n);
 	smooth_points((const double(*)[2])xy, n, smooth * (n - 1) / c.length, spare);
 	resample((const double(*)[2])spare, n, xy, n);
-	c.length = length_of(c.xy, n);
+	c.length = curve_length(c.xy, n);
 	return c;
 }
 

@@ -142,6 +142,19 @@ struct kernel {
 	float w[MAXTAPS];
 };
 
+/* out[i] = sum_t w[t] (in[i + t step] +- in[i - t step]), i < n */
+void rows_convolve(float *out, const float *in, ptrdiff_t step, size_t n, const struct kernel *k);
+
+/* Adds n gradients to sums of their products: uu += gu gu, uv += gu gv, vv += gv gv. No arrays overlap. */
+void rows_add_tensor(float *uu, float *uv, float *vv, const float *gu, const float *gv, size_t n);
+
+/*
+ * A row of n cells of c x c pixels, the first of them at the pixel (x, y): each is the sum of its pixels, less ref each. Beyond
+ * the border its pixels are repeated.
+ */
+void rows_cells(float *out, const struct dptrace_image *im, const float *plane, ptrdiff_t x,
+		ptrdiff_t y, size_t n, size_t c, float ref);
+
 /*
  * The Gaussian (order 0) or its derivative of order 1 or 2. sigma is in steps, and a step has that size in px. The kernel
  * is exact for polynomials of degree <= 2.
@@ -185,6 +198,9 @@ struct curve {
 	double length;
 	const double (*xy)[2];
 };
+
+/* The length of a polyline. */
+double curve_length(const double (*xy)[2], int n);
 
 /*
  * The curve of n points along a polyline of m vertices, smoothed by a Gaussian of smooth px. Its ends are those of the

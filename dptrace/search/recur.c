@@ -91,8 +91,7 @@ course_climb(const struct course *c)
 	for (int g = 0; g + 1 < c->n; g++) {
 		const int up = c->o[g + 1] + c->d[g + 1] - 1 - c->o[g],
 			  down = c->o[g] + c->d[g] - 1 - c->o[g + 1];
-		most = up > most ? up : most;
-		most = down > most ? down : most;
+		most = at_least(most, at_least(up, down));
 	}
 	return c->steepest && c->steepest < most ? c->steepest : most;
 }
@@ -193,8 +192,8 @@ WEIR_CLONES(slide_end,
 		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
 		    h = hi[t] - ig->climb - ig->s0;
 
-		l = l < a ? a : l;
-		h = h > b ? b : h;
+		l = at_least(l, a);
+		h = at_most(h, b);
 		out[r] = l <= h ? in[sign > 0 ? l : h] : NOWHERE;
 	}
 }
@@ -245,10 +244,10 @@ narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct win
 			slide_min(og, ig, w->lo + mid, w->hi + mid, edge, s->queue, x);
 		for (int r = 0; r < og->nrow; r++) {
 			int shift = sign > 0 ? 0 : r + og->s0;
-			if (!side && x[r] - shift > og->from[r])
-				og->from[r] = x[r] - shift;
-			if (side && -x[r] - shift < og->to[r])
-				og->to[r] = -x[r] - shift;
+			if (side)
+				og->to[r] = at_most(-x[r] - shift, og->to[r]);
+			else
+				og->from[r] = at_least(x[r] - shift, og->from[r]);
 		}
 	}
 }
@@ -263,11 +262,11 @@ lay_rows(struct gap *gap, const struct course *c, int g, int most)
 	int first = -(c->d[g] - 1), last = c->d[g + 1] - 1;
 
 	if (g > 0 && g < c->n - 2) {
-		first = first < -most - gap->climb ? -most - gap->climb : first;
-		last = last > most - gap->climb ? most - gap->climb : last;
+		first = at_least(first, -most - gap->climb);
+		last = at_most(last, most - gap->climb);
 	}
 	gap->s0 = first;
-	gap->nrow = last < first ? 0 : last - first + 1;
+	gap->nrow = at_least(last - first + 1, 0);
 }
 
 void
@@ -285,8 +284,8 @@ segment_shape(struct segment *s, struct bound phi)
 		gap->lds = row_length(c->d[g]);
 		for (int r = 0; r < gap->nrow; r++) {
 			const int slope = r + gap->s0, t = slope + gap->climb;
-			gap->from[r] = slope < 0 ? -slope : 0;
-			gap->to[r] = c->d[g] < c->d[g + 1] - slope ? c->d[g] : c->d[g + 1] - slope;
+			gap->from[r] = at_least(-slope, 0);
+			gap->to[r] = at_most(c->d[g], c->d[g + 1] - slope);
 			if (t < -most || t > most)
 				gap->to[r] = gap->from[r];
 		}
@@ -354,18 +353,6 @@ max_of_rows(float *restrict o, const float *restrict row, size_t ld, int rows, i
 			max_into(best, row + (size_t)r * ld + x, GROUP);
 		memcpy(o + x, best, sizeof best);
 	}
-}
-
-static inline int
-at_least(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-static inline int
-at_most(int a, int b)
-{
-	return a < b ? a : b;
 }
 
 /* The samples [a, b) of the common guide, within [x0, x1), at which row s of the gap has links in from..to-1. */

@@ -6,11 +6,10 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "dptrace/evidence/base.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
-#include "dptrace/settle/way.h"
+#include "dptrace/way.h"
 
 /* ---- costs ---- */
 
@@ -30,7 +29,7 @@ struct cells {
 	struct kernel k[3];
 };
 
-/* The samples of the cells, less ref: each is the mean of its pixels. Beyond the border the border is repeated. */
+/* The samples of the cells, less ref: each is the mean of its pixels. */
 static void
 sample_cells(const struct cells *c, const struct dptrace_image *im, const float *plane, int step,
 	     ptrdiff_t x0, ptrdiff_t y0, float ref)
@@ -39,21 +38,8 @@ sample_cells(const struct cells *c, const struct dptrace_image *im, const float 
 
 	for (int y = 0; y < c->h + 2 * c->r; y++) {
 		float *out = c->sample + (ptrdiff_t)y * c->wide;
-		memset(out, 0, (size_t)c->wide * sizeof *out);
-		for (int i = 0; i < step; i++) {
-			const float *row =
-			    plane +
-			    clamp_index(y0 + (ptrdiff_t)(y - c->r) * step + i, im->h) * im->w;
-			for (int x = 0; x < c->wide; x++) {
-				const ptrdiff_t at = x0 + (ptrdiff_t)(x - c->r) * step;
-				if (at >= 0 && at + step <= (ptrdiff_t)im->w)
-					for (int j = 0; j < step; j++)
-						out[x] += row[at + j] - ref;
-				else
-					for (int j = 0; j < step; j++)
-						out[x] += row[clamp_index(at + j, im->w)] - ref;
-			}
-		}
+		rows_cells(out, im, plane, x0 - c->r * step, y0 + (ptrdiff_t)(y - c->r) * step,
+			   (size_t)c->wide, (size_t)step, ref);
 		for (int x = 0; x < c->wide; x++)
 			out[x] *= share;
 	}

@@ -10,8 +10,8 @@
  *
  * Costs are whole numbers, so that the way is the same on any CPU.
  */
-#ifndef WEIR_DPTRACE_SETTLE_WAY_H
-#define WEIR_DPTRACE_SETTLE_WAY_H
+#ifndef WEIR_DPTRACE_WAY_H
+#define WEIR_DPTRACE_WAY_H
 
 #include <stdint.h>
 
