@@ -37,31 +37,34 @@ rows_of(const struct dptrace_table *t)
 	int rows = 1;
 
 	for (size_t g = 0; g + 1 < t->n; g++) {
-		int up = t->o[g + 1] + t->d[g + 1] - t->o[g],
-		    down = t->o[g] + t->d[g] - t->o[g + 1];
-		rows = up > rows ? up : rows;
-		rows = down > rows ? down : rows;
+		const int up = t->o[g + 1] + t->d[g + 1] - t->o[g],
+			  down = t->o[g] + t->d[g] - t->o[g + 1];
+		rows = at_least(rows, at_least(up, down));
 	}
 	return rows;
+}
+
+void
+chain_course(struct course *c, const struct dptrace_table *t)
+{
+	c->n = (int)t->n;
+	c->rows = rows_of(t);
+	c->dv = t->dv;
+	c->ex = c->fx = t->ex;
+	c->ey = c->fy = t->ey;
 }
 
 static void
 load_table(struct chain *c, int k, struct segment *s)
 {
-	const struct dptrace_table *seg = (const struct dptrace_table *)c->ctx + k;
+	const struct dptrace_table *t = (const struct dptrace_table *)c->ctx + k;
 
-	s->c.n = (int)seg->n;
-	s->c.rows = rows_of(seg);
-	s->c.dv = seg->dv;
-	s->c.ex = seg->ex;
-	s->c.ey = seg->ey;
-	s->c.fx = seg->ex;
-	s->c.fy = seg->ey;
-	memcpy(s->c.h, seg->h, (seg->n - 1) * sizeof *s->c.h);
-	memcpy(s->c.d, seg->d, seg->n * sizeof *s->c.d);
-	memcpy(s->c.o, seg->o, seg->n * sizeof *s->c.o);
+	chain_course(&s->c, t);
+	memcpy(s->c.h, t->h, (t->n - 1) * sizeof *s->c.h);
+	memcpy(s->c.d, t->d, t->n * sizeof *s->c.d);
+	memcpy(s->c.o, t->o, t->n * sizeof *s->c.o);
 	s->score = table_score;
-	s->ctx = seg;
+	s->ctx = t;
 }
 
 /* The larger of most and the numbers of first and of last links of t. */
@@ -70,8 +73,7 @@ more_links(int most, const struct dptrace_table *t)
 {
 	const int first = t->d[0] * t->d[1], last = t->d[t->n - 2] * t->d[t->n - 1];
 
-	most = first > most ? first : most;
-	return last > most ? last : most;
+	return at_least(most, at_least(first, last));
 }
 
 int
@@ -89,10 +91,10 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, double phi, enum dp
 	int maxn = 2, maxd = 1, rows = 1, links = 1;
 
 	for (size_t k = 0; k < nseg; k++) {
-		maxn = (int)seg[k].n > maxn ? (int)seg[k].n : maxn;
-		rows = rows_of(&seg[k]) > rows ? rows_of(&seg[k]) : rows;
+		maxn = at_least(maxn, (int)seg[k].n);
+		rows = at_least(rows, rows_of(&seg[k]));
 		for (size_t g = 0; g < seg[k].n; g++)
-			maxd = seg[k].d[g] > maxd ? seg[k].d[g] : maxd;
+			maxd = at_least(maxd, seg[k].d[g]);
 		links = more_links(links, &seg[k]);
 	}
 	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);

@@ -139,8 +139,7 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 
 /* The largest sizes among the segments of a pass. */
 struct extent {
-	int guides, samples, rows, points, links;
-	size_t stride;		     /* guides of a segment, the largest number of all passes */
+	int guides, samples, rows, links;
 	size_t strip, base, scratch; /* bytes */
 };
 
@@ -165,14 +164,29 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		e.samples = at_least(pass_samples(&s[i], pass), e.samples);
 		e.links = at_least(pass_links(&s[i], o, pass), e.links);
 		e.rows = at_least(rows, e.rows);
-		e.points = at_least(s[i].cost ? s[i].tube.points : 0, e.points);
-		e.stride = larger_size(
-		    (size_t)at_least(pass_guides(&s[i], 0), s[i].cost ? s[i].tube.n : 0), e.stride);
 		e.strip = larger_size(strip.used, e.strip);
 		e.base = larger_size(base.used, e.base);
 		e.scratch = larger_size(scratch.used, e.scratch);
 	}
 	return e;
+}
+
+void
+pass_take(struct work *w, struct arena *a, const struct segment_shape *s, size_t n)
+{
+	w->stride = w->npoints = 0;
+	for (size_t i = 0; i < n; i++) {
+		const int guides = at_least(pass_guides(&s[i], 0), pass_guides(&s[i], 1));
+		w->stride = larger_size((size_t)guides, w->stride);
+		w->npoints = larger_size(s[i].cost ? (size_t)s[i].tube.points : 0, w->npoints);
+	}
+	w->xy = arena_take(a, n * w->stride, sizeof *w->xy);
+	w->v = arena_take(a, n * w->stride, sizeof *w->v);
+	w->verdict = arena_take(a, n * w->stride, sizeof *w->verdict);
+	w->moved = arena_take(a, n, sizeof *w->moved);
+	w->curve = arena_take(a, n, sizeof *w->curve);
+	w->points = arena_take(a, n * w->npoints, sizeof *w->points);
+	w->spare = arena_take(a, w->npoints, sizeof *w->spare);
 }
 
 /*
@@ -187,15 +201,7 @@ lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, siz
 	const int held = n < (size_t)nslot ? (int)n : nslot;
 	struct arena a = {base, 0};
 
-	w->stride = e.stride;
-	w->npoints = (size_t)e.points;
-	w->xy = arena_take(&a, n * w->stride, sizeof *w->xy);
-	w->v = arena_take(&a, n * w->stride, sizeof *w->v);
-	w->verdict = arena_take(&a, n * w->stride, sizeof *w->verdict);
-	w->moved = arena_take(&a, n, sizeof *w->moved);
-	w->curve = arena_take(&a, n, sizeof *w->curve);
-	w->points = arena_take(&a, n * w->npoints, sizeof *w->points);
-	w->spare = arena_take(&a, w->npoints, sizeof *w->spare);
+	pass_take(w, &a, s, n);
 	for (int i = 0; i < held; i++)
 		w->base_room[i] = arena_take(&a, e.base, 1);
 	w->chain.margins = o->margins && pass == 0;
@@ -595,6 +601,14 @@ pass_run(struct work *w, size_t pass)
 	w->blank = false;
 	chain_solve(&w->chain);
 	pass_keep(w);
+}
+
+void
+pass_each(size_t n, int threads, void (*each)(void *with, size_t i), void *with)
+{
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+	for (size_t i = 0; i < n; i++)
+		each(with, i);
 }
 
 /* ---- vertices ---- */

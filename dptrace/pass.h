@@ -41,6 +41,12 @@ struct work {
 	bool blank; /* some segment has no evidence */
 };
 
+/* Takes room in a for what one pass over n segments hands to the next. */
+void pass_take(struct work *w, struct arena *a, const struct segment_shape *s, size_t n);
+
+/* Calls each(with, i) for all i below n, in that many threads. */
+void pass_each(size_t n, int threads, void (*each)(void *with, size_t i), void *with);
+
 /* The bytes that a pass over n segments needs when nslot of them are held. */
 size_t pass_bytes(struct work *w, const struct segment_shape *s, size_t n, size_t pass, int nslot);
 

@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -143,27 +142,6 @@ WEIR_CLONES(sample_within,
 	}
 }
 
-/* Does walk_sample() for walks that touch the border or leave the picture. Outside, the border's samples are repeated. */
-static void
-sample_clamped(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
-{
-	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
-	const size_t right = w > 1, down = h > 1 ? w : 0;
-
-	for (int i = 0; i < n; i++) {
-		double x = k.x + i * k.dx, y = k.y + i * k.dy;
-		x = x < 0 ? 0 : x > xmax ? xmax : x;
-		y = y < 0 ? 0 : y > ymax ? ymax : y;
-		const size_t xi = (size_t)x - (x == xmax && w > 1),
-			     yi = (size_t)y - (y == ymax && h > 1);
-		const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
-		const float *at = p + yi * w + xi;
-		const float top = at[0] + a * (at[right] - at[0]);
-		const float low = at[down] + a * (at[down + right] - at[down]);
-		out[i] = (top + b * (low - top)) - ref;
-	}
-}
-
 /*
  * Takes n bilinear samples of the picture p of h rows of w, and subtracts ref from each. Beyond the picture a sample is
  * that of the nearest place on the border, so that the border is no edge.
@@ -171,20 +149,15 @@ sample_clamped(float *out, int n, const float *p, size_t w, size_t h, struct wal
 static void
 walk_sample(float *out, int n, const float *p, size_t w, size_t h, struct walk k, float ref)
 {
-	const double x1 = k.x + (n - 1) * k.dx, y1 = k.y + (n - 1) * k.dy;
-	const double x0 = floor(k.x < x1 ? k.x : x1) - 1, y0 = floor(k.y < y1 ? k.y : y1) - 1;
-	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
-			    k.y < (double)h - 2 && y1 < (double)h - 2;
+	double x0, y0;
 
-	/*
-	 * The fast path counts from a corner of the walk's own box, with a pixel of room around it. So floats are exact
-	 * enough for coordinates, and an int holds the place of a sample.
-	 */
-	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
+	/* The fast path counts from a corner of the walk's own box, so that floats are exact enough for coordinates. */
+	if (walk_stays(&k, n, w, h, &x0, &y0))
 		sample_within(out, n, p + (size_t)y0 * w + (size_t)x0, (int)w, (float)(k.x - x0),
 			      (float)(k.y - y0), (float)k.dx, (float)k.dy, ref);
 	else
-		sample_clamped(out, n, p, w, h, k, ref);
+		for (int i = 0; i < n; i++)
+			out[i] = sample_clamped(p, w, h, k.x + i * k.dx, k.y + i * k.dy, ref);
 }
 
 /* Sets out[i] to 1 where sample i lies inside the picture, and to 0 outside. */
@@ -205,11 +178,10 @@ walk_inside(float *out, int n, size_t w, size_t h, struct walk k, const unsigned
 {
 	mark_inside(out, n, w, h, k);
 	for (int i = 0; mask && i < n; i++)
-		if (out[i] > 0) {
-			const size_t x = (size_t)(k.x + i * k.dx + .5),
-				     y = (size_t)(k.y + i * k.dy + .5);
-			out[i] = mask[(y < h ? y : h - 1) * w + (x < w ? x : w - 1)] ? 1 : 0;
-		}
+		if (out[i] > 0)
+			out[i] = mask[pixel_at(k.y + i * k.dy, h) * w + pixel_at(k.x + i * k.dx, w)]
+				     ? 1
+				     : 0;
 }
 
 /* Multiplies out[i] by the gain at sample i, where it is not 0. */
@@ -217,11 +189,9 @@ static void
 walk_gain(float *out, int n, size_t w, size_t h, struct walk k, const struct dptrace_gain *gain)
 {
 	for (int i = 0; i < n; i++)
-		if (out[i] > 0) {
-			const size_t x = (size_t)(k.x + i * k.dx + .5),
-				     y = (size_t)(k.y + i * k.dy + .5);
-			out[i] *= gain_at(gain, x < w ? x : w - 1, y < h ? y : h - 1);
-		}
+		if (out[i] > 0)
+			out[i] *=
+			    gain_at(gain, pixel_at(k.x + i * k.dx, w), pixel_at(k.y + i * k.dy, h));
 }
 
 /* ---- contrast ---- */
@@ -562,22 +532,13 @@ WEIR_CLONES(hessian_size,
 	}
 }
 
-/* Di Zenzo's gradient: the direction in which colours change fastest. Its length is the size of that change. */
 WEIR_CLONES(main_direction,
 	    (float *restrict gu, float *restrict gv, const float *restrict uu,
 	     const float *restrict uv, const float *restrict vv, size_t n),
 	    (gu, gv, uu, uv, vv, n))
 {
-	for (size_t i = 0; i < n; i++) {
-		float half = .5f * (uu[i] - vv[i]),
-		      root = __builtin_sqrtf(half * half + uv[i] * uv[i]);
-		float x = half > 0 ? half + root : uv[i], y = half > 0 ? uv[i] : root - half;
-		float square = x * x + y * y;
-		float scale =
-		    square > 0 ? __builtin_sqrtf((.5f * (uu[i] + vv[i]) + root) / square) : 0;
-		gu[i] = x * scale;
-		gv[i] = y * scale;
-	}
+	for (size_t i = 0; i < n; i++)
+		find_direction(uu[i], uv[i], vv[i], &gu[i], &gv[i]);
 }
 
 /* The gradient of all planes together. The tensor's sums are kept in f[2], size and vv, which are free here. */

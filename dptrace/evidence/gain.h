@@ -14,6 +14,7 @@
 #ifndef WEIR_DPTRACE_EVIDENCE_GAIN_H
 #define WEIR_DPTRACE_EVIDENCE_GAIN_H
 
+#include "common/base/both.h"
 #include "dptrace/dptrace.h"
 
 /*
@@ -24,7 +25,7 @@ int gain_make(struct dptrace_gain *to, const struct dptrace_image *image, const 
 	      const struct dptrace_options *o, const struct dptrace_line *line, size_t nline);
 
 /* The gain at a pixel; 1 where there are no gains. */
-static inline float
+static WEIR_BOTH inline float
 gain_at(const struct dptrace_gain *g, size_t x, size_t y)
 {
 	return g->v ? g->v[y / g->cell * g->w + x / g->cell] : 1;

@@ -319,14 +319,7 @@ WEIR_CLONES(interleave,
 {
 	for (int i = 0; i < n; i++, b++)
 		for (int p = 0; p < t; p++)
-			*out++ =
-			    (w[p][0] * b[-1] + w[p][3] * b[2]) + (w[p][1] * b[0] + w[p][2] * b[1]);
-}
-
-static int
-floor_div(int a, int b)
-{
-	return a >= 0 ? a / b : -((b - 1 - a) / b);
+			*out++ = strip_cubic(b, w[p]);
 }
 
 /* Makes rows r0..r1-1 of column c of field i where rows are fine steps. Rows beyond the base rows have no evidence. */
@@ -367,51 +360,17 @@ make_fine(const struct strip *s, const struct base *b, const struct course *c, i
 	}
 }
 
-/*
- * Makes the offsets for slopes of at most most rows. offset[t][c] leads from row r of the first column of a gap to the
- * place in column c of the link that climbs t rows from r.
- */
+/* Makes the offsets and the factors of all links over gaps h wide that climb at most most rows. */
 static void
-make_offsets(struct strip *s, int most)
+make_slopes(struct strip *s, double h, double dv, int most)
 {
 	const struct grid *g = &s->g;
 
 	for (int t = -most; t <= most; t++) {
-		int *o = s->offset + (t + g->rows - 1) * g->per_gap;
-		const double rise = (double)abs(t) * g->q / g->per_gap;
-		for (int c = 0; c < g->per_gap; c++) {
-			/*
-			 * This is the nearest step. Halves round up to the middle of a link, and down after it. So
-			 * the mean of its columns lies on it, and mirrored pictures and reversed points give the
-			 * same scores.
-			 */
-			const double half = 2 * c + 1 > g->per_gap ? .5 - 1e-9 : .5 + 1e-9;
-			int fine = (int)(rise * (c + .5) + half);
-			fine = t < 0 ? -fine : fine;
-			int row = g->q == 1 ? fine : floor_div(fine, g->q);
-			o[c] = (c * g->q + fine - row * g->q) * (int)s->lane + row;
-		}
-	}
-}
-
-/* Makes the factors of all links over gaps h wide that climb at most most rows. */
-static void
-make_factors(struct strip *s, double h, double dv, int most)
-{
-	const struct dptrace_options *o = s->o;
-	const bool ridge = o->score == DPTRACE_RIDGE;
-	const double sign = ridge || s->rule.polarity >= 0 ? 1 : -1;
-
-	for (int t = -most; t <= most; t++) {
-		const double v = t * dv, length = sqrt(h * h + v * v), cu = h / length,
-			     cv = v / length;
-		const double width = s->rule.cost ? 1 : o->arc ? length : h;
-
-		s->slope[t + s->g.rows - 1] =
-		    (struct slope){{(float)(ridge ? cv * cv : cv),
-				    (float)(ridge ? -2 * cu * cv : cu), (float)(cu * cu)},
-				   (float)(sign * width / s->g.per_gap),
-				   (float)length};
+		const int i = t + g->rows - 1;
+		for (int c = 0; c < g->per_gap; c++)
+			s->offset[i * g->per_gap + c] = strip_offset(g, s->lane, t, c);
+		s->slope[i] = strip_slope(s->o, &s->rule, h, t * dv, g->per_gap);
 	}
 }
 
@@ -426,8 +385,7 @@ strip_fill(struct strip *s, const struct base *b, const struct course *c)
 			make_phases(s, b, i);
 		else
 			make_fine(s, b, c, i);
-	make_offsets(s, most);
-	make_factors(s, c->h[0], c->dv, most);
+	make_slopes(s, c->h[0], c->dv, most);
 }
 
 /* ---- scores ---- */

@@ -16,8 +16,12 @@
 #ifndef WEIR_DPTRACE_EVIDENCE_STRIP_H
 #define WEIR_DPTRACE_EVIDENCE_STRIP_H
 
+#include <limits.h>
+#include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "common/base/both.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/search/segment.h"
 
@@ -27,6 +31,62 @@
 struct walk {
 	double x, y, dx, dy;
 };
+
+/*
+ * Whether a walk of n samples stays within a picture of h rows of w, with a pixel of room, in a box whose places an int holds.
+ * (x0, y0) is the corner of that box.
+ */
+static WEIR_BOTH inline bool
+walk_stays(const struct walk *k, int n, size_t w, size_t h, double *x0, double *y0)
+{
+	const double x1 = k->x + (n - 1) * k->dx, y1 = k->y + (n - 1) * k->dy;
+
+	*x0 = floor(k->x < x1 ? k->x : x1) - 1;
+	*y0 = floor(k->y < y1 ? k->y : y1) - 1;
+	return *x0 >= 0 && *y0 >= 0 && k->x < (double)w - 2 && x1 < (double)w - 2 &&
+	       k->y < (double)h - 2 && y1 < (double)h - 2 &&
+	       (y1 - *y0 + k->y - *y0) * (double)w < INT_MAX / 2;
+}
+
+/* The bilinear sample at (x, y), less ref. Beyond the picture it is that of the nearest place on the border. */
+static WEIR_BOTH inline float
+sample_clamped(const float *p, size_t w, size_t h, double x, double y, float ref)
+{
+	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
+	const size_t right = w > 1, down = h > 1 ? w : 0;
+
+	x = x < 0 ? 0 : x > xmax ? xmax : x;
+	y = y < 0 ? 0 : y > ymax ? ymax : y;
+	const size_t xi = (size_t)x - (x == xmax && w > 1), yi = (size_t)y - (y == ymax && h > 1);
+	const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
+	const float *at = p + yi * w + xi;
+	const float top = at[0] + a * (at[right] - at[0]);
+	const float low = at[down] + a * (at[down + right] - at[down]);
+
+	return (top + b * (low - top)) - ref;
+}
+
+/* The pixel of n in which the place x >= -.5 lies. */
+static WEIR_BOTH inline size_t
+pixel_at(double x, size_t n)
+{
+	const size_t i = (size_t)(x + .5);
+
+	return i < n ? i : n - 1;
+}
+
+/* Di Zenzo's gradient of such a tensor: the direction in which colours change fastest, as long as the change is large. */
+static WEIR_BOTH inline __attribute__((always_inline)) void
+find_direction(float uu, float uv, float vv, float *gu, float *gv)
+{
+	const float half = .5f * (uu - vv), root = sqrtf(half * half + uv * uv),
+		    x = half > 0 ? half + root : uv, y = half > 0 ? uv : root - half,
+		    square = x * x + y * y,
+		    scale = square > 0 ? sqrtf((.5f * (uu + vv) + root) / square) : 0;
+
+	*gu = x * scale;
+	*gv = y * scale;
+}
 
 enum {
 	PAD = 2 * GROUP, /* rows beyond the strip that lanes without a link may read */
@@ -183,6 +243,53 @@ void strip_fill(struct strip *s, const struct base *b, const struct course *c);
 
 /* The weights of base rows b[-1], b[0], b[1] and b[2] in their cubic (Catmull-Rom) at x past b[0], 0 <= x < 1. */
 void strip_weights(double x, float w[4]);
+
+/* Interpolates between rows b[0] and b[1] with those weights. */
+static WEIR_BOTH inline __attribute__((always_inline)) float
+strip_cubic(const float *b, const float *w)
+{
+	return (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
+}
+
+static WEIR_BOTH inline int
+floor_div(int a, int b)
+{
+	return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/*
+ * Floats from row r of the first column of a gap to the place in its column c of the link that climbs t rows from r. It is the
+ * nearest step. Halves round up to the middle of a link, and down after it. So the mean of its columns lies on it, and
+ * mirrored pictures and reversed points give the same scores.
+ */
+static WEIR_BOTH inline int
+strip_offset(const struct grid *g, size_t lane, int t, int c)
+{
+	const double rise = (double)abs(t) * g->q / g->per_gap,
+		     half = 2 * c + 1 > g->per_gap ? .5 - 1e-9 : .5 + 1e-9;
+	const int up = (int)(rise * (c + .5) + half), fine = t < 0 ? -up : up,
+		  row = g->q == 1 ? fine : floor_div(fine, g->q);
+
+	return (int)((size_t)(c * g->q + fine - row * g->q) * lane) + row;
+}
+
+/* What links share that climb v px over a gap h px wide, of per_gap columns. */
+static WEIR_BOTH inline struct slope
+strip_slope(const struct dptrace_options *o, const struct rule *r, double h, double v, int per_gap)
+{
+	const bool ridge = o->score == DPTRACE_RIDGE;
+	const double length = sqrt(h * h + v * v), cu = h / length, cv = v / length,
+		     sign = ridge || r->polarity >= 0 ? 1 : -1,
+		     width = r->cost  ? 1
+			     : o->arc ? length
+				      : h;
+	const struct slope s = {
+	    {(float)(ridge ? cv * cv : cv), (float)(ridge ? -2 * cu * cv : cu), (float)(cu * cu)},
+	    (float)(sign * width / per_gap),
+	    (float)length};
+
+	return s;
+}
 
 /* The score() of a segment (struct segment) whose ctx is a strip. */
 void strip_score(const struct segment *s, int g, int slope, int j, int a, int b, float *out);

@@ -11,47 +11,6 @@ links_of(const struct chain *c, float *base, int k)
 	return base + (size_t)k * (size_t)c->maxlinks;
 }
 
-static inline int
-first_links(const struct ends *e)
-{
-	return e->first[0] * e->first[1];
-}
-
-static inline int
-last_links(const struct ends *e)
-{
-	return e->last[0] * e->last[1];
-}
-
-/* A link as a vector in the picture. */
-struct step {
-	double x, y;
-};
-
-static inline struct step
-step_of(double ex, double ey, double h, double v)
-{
-	return (struct step){h * ex - v * ey, h * ey + v * ex};
-}
-
-static inline struct step
-first_step(const struct ends *e, int i, int k)
-{
-	return step_of(e->ex, e->ey, e->first_h, (e->first0 - i + k) * e->dv);
-}
-
-static inline struct step
-last_step(const struct ends *e, int i, int k)
-{
-	return step_of(e->fx, e->fy, e->last_h, (e->last0 - i + k) * e->dv);
-}
-
-static inline bool
-may_follow(const struct chain *c, struct step a, struct step b)
-{
-	return turn_ok(c->phi, a.x, a.y, b.x, b.y);
-}
-
 /* ---- passages ---- */
 
 /*
@@ -82,8 +41,8 @@ chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int max
 	c->margin = arena_take(a, nodes, sizeof *c->margin);
 }
 
-static struct ends
-ends_of(const struct course *c)
+struct ends
+chain_ends(const struct course *c)
 {
 	const int n = c->n;
 
@@ -114,7 +73,7 @@ hold(struct chain *c, int k, struct segment **out)
 	c->load(c, k, *out);
 	(*out)->c.maxd = c->maxd;
 	segment_shape(*out, c->phi);
-	c->ends[k] = ends_of(&(*out)->c);
+	c->ends[k] = chain_ends(&(*out)->c);
 	return true;
 }
 
@@ -166,7 +125,8 @@ best_into(const struct chain *c, const struct ends *p, const float *in, int m, s
 	float best = NEVER;
 
 	for (int i = 0; i < p->last[0]; i++)
-		if (in[i * e + m] > best && (released || may_follow(c, last_step(p, i, m), to)))
+		if (in[i * e + m] > best &&
+		    (released || may_follow(c->phi, last_step(p, i, m), to)))
 			best = in[i * e + m];
 	return best;
 }
@@ -181,8 +141,7 @@ meet(struct chain *c, int k)
 
 	for (int i = 0; i < e->first[0]; i++)
 		for (int m = 0; m < e->first[1]; m++) {
-			const bool steep = abs(e->first0 - i + m) > e->climb;
-			*out++ = steep
+			*out++ = is_steep(e, e->first0, i, m)
 				     ? NEVER
 				     : best_into(c, p, in, i, first_step(e, i, m), c->released[k]);
 		}
@@ -250,7 +209,7 @@ best_out(const struct chain *c, const struct segment *s, int k, int m, struct st
 
 	for (int i = 0; i < e->first[1]; i++) {
 		const float h = row_of(gap, gap->H, gap->lds, i - m)[m];
-		if (h > best && (c->released[k] || may_follow(c, a, first_step(e, m, i))))
+		if (h > best && (c->released[k] || may_follow(c->phi, a, first_step(e, m, i))))
 			best = h;
 	}
 	return best;
@@ -266,7 +225,7 @@ meet_back(struct chain *c, int k)
 
 	for (int i = 0; i < p->last[0]; i++)
 		for (int m = 0; m < p->last[1]; m++)
-			*out++ = abs(p->last0 - i + m) > p->climb
+			*out++ = is_steep(p, p->last0, i, m)
 				     ? NEVER
 				     : best_out(c, s, k, m, last_step(p, i, m));
 	links_rebase(links_of(c, c->leave, k - 1), last_links(p));
@@ -305,47 +264,23 @@ passage_margin(struct chain *c, int k)
 
 /* ---- chains ---- */
 
-/* A last link: its sum, how straight it goes on, how far from the middle it ends, and its entry. */
-struct choice {
-	float sum;
-	double straight;
-	int aside, link;
-};
-
-/* Says whether a is better than b. Ties go to the straightest link, then to the middle of the last guide. */
-static bool
-is_better(const struct choice *a, const struct choice *b)
-{
-	if (a->sum != b->sum)
-		return a->sum > b->sum;
-	if (a->straight != b->straight)
-		return a->straight > b->straight;
-	return a->aside < b->aside;
-}
-
-/*
- * The best last link of segment k before the step next from sample start (NULL: the chain ends). Ties that is_better()
- * leaves go to the lowest link.
- */
+/* The best last link of segment k before the step next from sample start (NULL: the chain ends). */
 static int
 best_last(const struct chain *c, int k, const struct step *next, int start)
 {
 	const struct ends *e = &c->ends[k];
-	const struct step along = {e->fx, e->fy}, *to = next ? next : &along;
+	const struct step along = {e->fx, e->fy}, to = next ? *next : along;
 	const bool free = !next || c->released[k + 1];
 	const float *sum = links_of(c, c->exit, k);
 	struct choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	for (int link = 0; link < last_links(e); link++) {
 		const int i = link / e->last[1], m = link % e->last[1];
-		const float f = sum[link];
-		if (f < best.sum || (next && m != start))
+		if (sum[link] < best.sum || (next && m != start))
 			continue;
-		const struct step s = last_step(e, i, m);
-		if (!free && !may_follow(c, s, *to))
+		if (!free && !may_follow(c->phi, last_step(e, i, m), to))
 			continue;
-		const double cosine = (s.x * to->x + s.y * to->y) / sqrt(s.x * s.x + s.y * s.y);
-		const struct choice by = {f, cosine, abs(2 * m + 1 - e->last[1]), link};
+		const struct choice by = last_choice(e, i, m, sum[link], to);
 		if (is_better(&by, &best))
 			best = by;
 	}

@@ -15,6 +15,8 @@
 #ifndef WEIR_DPTRACE_SEARCH_CHAIN_H
 #define WEIR_DPTRACE_SEARCH_CHAIN_H
 
+#include <stdlib.h>
+
 #include "dptrace/search/segment.h"
 
 enum { SLOTS = 8 };
@@ -27,6 +29,72 @@ struct ends {
 	int first0, last0;     /* rows climbed by a link i -> k: first0 - i + k, last0 - i + k */
 	int climb;	       /* rows that a link climbs or falls, at most */
 };
+
+static WEIR_BOTH inline int
+first_links(const struct ends *e)
+{
+	return e->first[0] * e->first[1];
+}
+
+static WEIR_BOTH inline int
+last_links(const struct ends *e)
+{
+	return e->last[0] * e->last[1];
+}
+
+/* A link as a vector in the picture. */
+struct step {
+	double x, y;
+};
+
+static WEIR_BOTH inline struct step
+step_of(double ex, double ey, double h, double v)
+{
+	const struct step s = {h * ex - v * ey, h * ey + v * ex};
+
+	return s;
+}
+
+static WEIR_BOTH inline struct step
+first_step(const struct ends *e, int i, int k)
+{
+	return step_of(e->ex, e->ey, e->first_h, (e->first0 - i + k) * e->dv);
+}
+
+static WEIR_BOTH inline struct step
+last_step(const struct ends *e, int i, int k)
+{
+	return step_of(e->fx, e->fy, e->last_h, (e->last0 - i + k) * e->dv);
+}
+
+/* Whether a first or last link i -> k climbs more than it may; climb0 is first0 or last0. */
+static WEIR_BOTH inline bool
+is_steep(const struct ends *e, int climb0, int i, int k)
+{
+	return abs(climb0 - i + k) > e->climb;
+}
+
+static WEIR_BOTH inline bool
+may_follow(struct bound phi, struct step a, struct step b)
+{
+	return turn_ok(phi, a.x, a.y, b.x, b.y);
+}
+
+/* The last link i -> k, of that sum, before the step `to`. */
+static WEIR_BOTH inline struct choice
+last_choice(const struct ends *e, int i, int k, float sum, struct step to)
+{
+	const struct step s = last_step(e, i, k);
+	const struct choice c = {sum, (s.x * to.x + s.y * to.y) / sqrt(s.x * s.x + s.y * s.y),
+				 abs(2 * k + 1 - e->last[1]), i * e->last[1] + k};
+
+	return c;
+}
+
+struct ends chain_ends(const struct course *c);
+
+/* Fills in the course of a given table, except its guides h, d and o. */
+void chain_course(struct course *c, const struct dptrace_table *t);
 
 struct chain {
 	int n; /* segments */

@@ -610,37 +610,26 @@ recur_backward(struct segment *s, const float *leave, int threads)
 	}
 }
 
-/* The cosine of the turn, times a factor that is the same for all links before. */
-static double
-straightness(const struct course *c, int g, int before, int after)
-{
-	double y1 = before * c->dv, y2 = after * c->dv;
-
-	return (c->h[g - 1] * c->h[g] + y1 * y2) / sqrt(c->h[g - 1] * c->h[g - 1] + y1 * y1);
-}
-
 /* The start sample of the best link to sample j of guide g, when the link after it climbs t rows. */
 static int
 best_before(const struct segment *s, int g, int j, int t)
 {
 	const struct gap *in = &s->gap[g - 1];
 	const int *lo = s->before[g].lo + s->c.rows - 1, *hi = s->before[g].hi + s->c.rows - 1;
-	int best = 0;
-	float top = 2 * NEVER;
-	double straight = -INFINITY;
+	const double *h = s->c.h + g, dv = s->c.dv;
+	struct choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	for (int i = at_least(0, j - (hi[t] - in->climb));
 	     i <= at_most(s->c.d[g - 1] - 1, j - (lo[t] - in->climb)); i++) {
 		float f = row_of(in, in->F, in->ldf, j - i)[j];
-		double c = f >= top ? straightness(&s->c, g, j - i + in->climb, t) : 0;
-
-		if (f > top || (f == top && c > straight)) {
-			top = f;
-			straight = c;
-			best = i;
-		}
+		if (f < best.sum)
+			continue;
+		const struct choice by = {
+		    f, straightness(h[-1], (j - i + in->climb) * dv, h[0], t * dv), 0, i};
+		if (is_better(&by, &best))
+			best = by;
 	}
-	return best;
+	return best.link;
 }
 
 void

@@ -129,6 +129,33 @@ turn_ok(struct bound b, double x1, double y1, double x2, double y2)
 	return fabs(cross) * b.cos - dot * b.sin <= 1e-12 * size;
 }
 
+/*
+ * A link before or at the end: its sum, how straight the polyline goes on, how far from the middle it ends, and its number. Ties
+ * go to the straightest link, then to the middle, then to the lowest number.
+ */
+struct choice {
+	float sum;
+	double straight;
+	int aside, link;
+};
+
+static WEIR_BOTH inline bool
+is_better(const struct choice *a, const struct choice *b)
+{
+	if (a->sum != b->sum)
+		return a->sum > b->sum;
+	if (a->straight != b->straight)
+		return a->straight > b->straight;
+	return a->aside != b->aside ? a->aside < b->aside : a->link < b->link;
+}
+
+/* The cosine of the turn from the step (h1, y1) to (h2, y2), times a factor that is the same for all links before. */
+static WEIR_BOTH inline double
+straightness(double h1, double y1, double h2, double y2)
+{
+	return (h1 * h2 + y1 * y2) / sqrt(h1 * h1 + y1 * y1);
+}
+
 static inline float *
 row_of(const struct gap *g, float *base, size_t ld, int s)
 {

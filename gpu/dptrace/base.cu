@@ -19,8 +19,6 @@
  */
 #include "gpu/dptrace/strip.h"
 
-#include <limits.h>
-
 namespace
 {
 
@@ -65,34 +63,13 @@ sample_within(const float *p, int w, float x, float y, float ref)
 	return (top + b * (low - top)) - ref;
 }
 
-/* The same anywhere: outside the picture that of its border. */
-__device__ float
-sample_clamped(const float *p, size_t w, size_t h, double x, double y, float ref)
-{
-	const double xmax = (double)(w - 1), ymax = (double)(h - 1);
-	const size_t right = w > 1, down = h > 1 ? w : 0;
-
-	x = x < 0 ? 0 : x > xmax ? xmax : x;
-	y = y < 0 ? 0 : y > ymax ? ymax : y;
-	const size_t xi = (size_t)x - (x == xmax && w > 1), yi = (size_t)y - (y == ymax && h > 1);
-	const float a = (float)(x - (double)xi), b = (float)(y - (double)yi);
-	const float *at = p + yi * w + xi;
-	const float top = at[0] + a * (at[right] - at[0]);
-	const float low = at[down] + a * (at[down + right] - at[down]);
-
-	return (top + b * (low - top)) - ref;
-}
-
 /* Sample i of a walk of n, less ref: in floats from the corner of the walk's own box where that lies inside the picture. */
 __device__ float
 sample(const float *p, size_t w, size_t h, const walk &k, int n, int i, float ref)
 {
-	const double x1 = k.x + (n - 1) * k.dx, y1 = k.y + (n - 1) * k.dy;
-	const double x0 = floor(k.x < x1 ? k.x : x1) - 1, y0 = floor(k.y < y1 ? k.y : y1) - 1;
-	const bool within = x0 >= 0 && y0 >= 0 && k.x < (double)w - 2 && x1 < (double)w - 2 &&
-			    k.y < (double)h - 2 && y1 < (double)h - 2;
+	double x0, y0;
 
-	if (within && (y1 - y0 + k.y - y0) * (double)w < INT_MAX / 2)
+	if (walk_stays(&k, n, w, h, &x0, &y0))
 		return sample_within(p + (size_t)y0 * w + (size_t)x0, (int)w,
 				     (float)(k.x - x0) + (float)i * (float)k.dx,
 				     (float)(k.y - y0) + (float)i * (float)k.dy, ref);
@@ -215,23 +192,16 @@ add_tensor(const dp_evidence e, bool first)
 	*vv = (first ? 0.f : *vv) + gv * gv;
 }
 
-/* Di Zenzo: the direction in which colours change fastest, as long as the change is large. */
 __global__ void
 main_direction(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const size_t i = element();
+	float *const g = e.base + s.base + i;
 
-	if (i >= s.plane)
-		return;
-	const float uu = e.base[s.base + 2 * s.plane + i], uv = size_of(e, s)[i],
-		    vv = along_of(e, s, 2)[i];
-	const float half = .5f * (uu - vv), root = sqrtf(half * half + uv * uv);
-	const float x = half > 0 ? half + root : uv, y = half > 0 ? uv : root - half;
-	const float square = x * x + y * y;
-	const float scale = square > 0 ? sqrtf((.5f * (uu + vv) + root) / square) : 0;
-	e.base[s.base + i] = x * scale;
-	e.base[s.base + s.plane + i] = y * scale;
+	if (i < s.plane)
+		find_direction(g[2 * s.plane], size_of(e, s)[i], along_of(e, s, 2)[i], g,
+			       g + s.plane);
 }
 
 /* --- evidence --------------------------------------------------------------------------------------------------------- */
@@ -248,18 +218,7 @@ inside(const dp_evidence &e, const walk &k, int i)
 	const bool in = (x >= -.5) & (x <= xmax) & (y >= -.5) & (y <= ymax);
 	if (!in || !e.mask)
 		return (float)in;
-	const size_t px = (size_t)(x + .5), py = (size_t)(y + .5);
-	return e.mask[(py < e.h ? py : e.h - 1) * e.w + (px < e.w ? px : e.w - 1)] ? 1.f : 0.f;
-}
-
-/* The gain where that element lies, which is inside. */
-__device__ float
-gain(const dp_evidence &e, const walk &k, int i)
-{
-	const size_t x = (size_t)(k.x + i * k.dx + .5), y = (size_t)(k.y + i * k.dy + .5);
-
-	return e.gain.v[(y < e.h ? y : e.h - 1) / e.gain.cell * e.gain.w +
-			(x < e.w ? x : e.w - 1) / e.gain.cell];
+	return e.mask[pixel_at(y, e.h) * e.w + pixel_at(x, e.w)] ? 1.f : 0.f;
 }
 
 /* The size of the gradient stays where it counts against a ridge. */
@@ -383,7 +342,8 @@ make_evidence(const dp_evidence e)
 	const walk k = walk_from(e, s, (int)col, s.g.rv);
 	float in = inside(e, k, r);
 	if (s.rule.cost && e.gain.v && in > 0)
-		in *= gain(e, k, r);
+		in *=
+		    gain_at(&e.gain, pixel_at(k.x + r * k.dx, e.w), pixel_at(k.y + r * k.dy, e.h));
 	float *f = e.base + s.base + blockIdx.z * s.plane + i;
 	if (s.rule.cost) {
 		*f *= sign * s.rule.scale * in;

@@ -4,7 +4,7 @@
  *
  *	windows		warp = table; the CPU's walk, since rounding decides where it stops, 16 steps of both its ends at a time
  *	meet		block = point where two segments meet, thread = link after it, a loop over the links before it
- *	follow		warp = line, from its end back: 32 links before at a time, the best by (sum, straightness, lowest)
+ *	follow		warp = line, from its end back: 32 links before at a time, the best of them by is_better()
  *
  * Bound: the recursion between; of their own d^2 comparisons a point, n d a line, and two small copies over the bus a
  * segment of the longest line.
@@ -25,71 +25,6 @@ namespace
 struct dp_sums {
 	float taken, most;
 };
-
-/*
- * Turns between links. Angles are judged in double precision by the CPU's turn_ok(), without contraction (-fmad=false), so every turn
- * is judged alike.
- */
-struct step {
-	double x, y;
-};
-
-/* The step of a link that climbs rows over h, in the picture. */
-__device__ __forceinline__ step
-step_of(double ex, double ey, double h, double v)
-{
-	return {h * ex - v * ey, h * ey + v * ex};
-}
-
-__device__ __forceinline__ step
-first_step(const dp_chains &c, const dp_segment &s, int i, int k)
-{
-	const dp_guide *v = c.guide + s.guide;
-
-	return step_of(s.ex, s.ey, v->h, (v[1].o - v->o - i + k) * s.dv);
-}
-
-__device__ __forceinline__ step
-last_step(const dp_chains &c, const dp_segment &s, int i, int k)
-{
-	const dp_guide *v = c.guide + s.guide + s.n - 2;
-
-	return step_of(s.fx, s.fy, v->h, (v[1].o - v->o - i + k) * s.dv);
-}
-
-/* The samples of the first and of the last but one guide, and of those after them. */
-struct pair_of_guides {
-	int d, e;
-};
-
-__device__ __forceinline__ pair_of_guides
-first_guides(const dp_chains &c, const dp_segment &s)
-{
-	const dp_guide *v = c.guide + s.guide;
-
-	return {v->d, v[1].d};
-}
-
-__device__ __forceinline__ pair_of_guides
-last_guides(const dp_chains &c, const dp_segment &s)
-{
-	const dp_guide *v = c.guide + s.guide + s.n - 2;
-
-	return {v->d, v[1].d};
-}
-
-/* Whether link i -> k of the gap after guide v climbs more rows than links of its segment may. */
-__device__ __forceinline__ bool
-is_steep(const dp_segment &s, const dp_guide *v, int i, int k)
-{
-	return s.steepest && abs(v[1].o - v->o - i + k) > s.steepest;
-}
-
-__device__ __forceinline__ bool
-may_follow(struct bound phi, step a, step b)
-{
-	return turn_ok(phi, a.x, a.y, b.x, b.y);
-}
 
 constexpr unsigned THREADS = 256;
 
@@ -158,9 +93,9 @@ __global__ void
 begin(const dp_chains c, const unsigned *lines)
 {
 	const size_t id = c.line[lines[blockIdx.x]].seg;
-	const pair_of_guides p = first_guides(c, c.seg[id]);
+	const int n = first_links(&c.seg[id].ends);
 
-	for (int i = (int)threadIdx.x; i < p.d * p.e; i += (int)THREADS)
+	for (int i = (int)threadIdx.x; i < n; i += (int)THREADS)
 		c.entry[id * c.maxlinks + (size_t)i] = 0;
 }
 
@@ -168,14 +103,14 @@ begin(const dp_chains c, const unsigned *lines)
 __device__ float
 best_into(const dp_chains &c, size_t id, const dp_segment &s, int m, step next, bool free)
 {
-	const pair_of_guides p = last_guides(c, s);
-	const float *in = c.exit + id * c.maxlinks;
+	const float *in = c.exit + id * c.maxlinks + m;
+	const int e = s.ends.last[1];
 	float best = NEVER;
 
-	for (int i = 0; i < p.d; i++)
-		if (in[i * p.e + m] > best &&
-		    (free || may_follow(c.line[s.line].phi, last_step(c, s, i, m), next)))
-			best = in[i * p.e + m];
+	for (int i = 0; i < s.ends.last[0]; i++)
+		if (in[i * e] > best &&
+		    (free || may_follow(c.line[s.line].phi, last_step(&s.ends, i, m), next)))
+			best = in[i * e];
 	return best;
 }
 
@@ -185,15 +120,17 @@ __launch_bounds__(THREADS) meet(const dp_chains c, const unsigned *ids, dp_sums 
 {
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
-	const pair_of_guides p = first_guides(c, s);
+	const int n = first_links(&s.ends);
 	float *entry = c.entry + id * c.maxlinks;
 
-	for (int i = (int)threadIdx.x; s.k > 0 && i < p.d * p.e; i += (int)THREADS)
-		entry[i] = is_steep(s, c.guide + s.guide, i / p.e, i % p.e)
-			       ? NEVER
-			       : best_into(c, id - 1, c.seg[id - 1], i / p.e,
-					   first_step(c, s, i / p.e, i % p.e), c.released[id]);
-	const float taken = rebase(entry, p.d * p.e);
+	for (int link = (int)threadIdx.x; s.k > 0 && link < n; link += (int)THREADS) {
+		const int i = link / s.ends.first[1], k = link % s.ends.first[1];
+		entry[link] = is_steep(&s.ends, s.ends.first0, i, k)
+				  ? NEVER
+				  : best_into(c, id - 1, c.seg[id - 1], i,
+					      first_step(&s.ends, i, k), c.released[id]);
+	}
+	const float taken = rebase(entry, n);
 	if (threadIdx.x == 0)
 		out[blockIdx.x].taken = taken;
 }
@@ -205,12 +142,11 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 	const size_t id = ids[blockIdx.x];
 	const dp_segment s = c.seg[id];
 	const dp_guide *v = c.guide + s.guide + (size_t)s.n - 2;
-	const pair_of_guides p = last_guides(c, s);
 	float most = NEVER;
 
-	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
-		const float sum =
-		    dp_is_kept(v, j / p.e, j % p.e) ? c.F[dp_back(v, j / p.e, j % p.e)] : NEVER;
+	for (int j = (int)threadIdx.x; j < last_links(&s.ends); j += (int)THREADS) {
+		const int i = j / s.ends.last[1], k = j % s.ends.last[1];
+		const float sum = dp_is_kept(v, i, k) ? c.F[dp_back(v, i, k)] : NEVER;
 		c.exit[id * c.maxlinks + (size_t)j] = sum;
 		most = sum > most ? sum : most;
 	}
@@ -225,10 +161,10 @@ __launch_bounds__(THREADS) end(const dp_chains c, const unsigned *lines, dp_sums
 {
 	const dp_line l = c.line[lines[blockIdx.x]];
 	const size_t id = l.seg + (size_t)l.n - 1;
-	const pair_of_guides p = last_guides(c, c.seg[id]);
+	const int n = last_links(&c.seg[id].ends);
 	float most = NEVER;
 
-	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
+	for (int j = (int)threadIdx.x; j < n; j += (int)THREADS) {
 		const float sum = c.exit[id * c.maxlinks + (size_t)j];
 		c.leave[id * c.maxlinks + (size_t)j] = 0;
 		most = sum > most ? sum : most;
@@ -248,49 +184,28 @@ __launch_bounds__(THREADS) meet_back(const dp_chains c, const unsigned *ids)
 	if (s.k == 0)
 		return;
 	const dp_segment before = c.seg[id - 1];
-	const pair_of_guides p = last_guides(c, before);
-	const int e = first_guides(c, s).e;
 	const dp_guide *v = c.guide + s.guide;
 	float *leave = c.leave + (id - 1) * c.maxlinks;
+	const int n = last_links(&before.ends);
 	const bool free = c.released[id];
 
-	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)THREADS) {
-		const int m = j % p.e;
-		const step last = last_step(c, before, j / p.e, m);
-		const bool steep =
-		    is_steep(before, c.guide + before.guide + before.n - 2, j / p.e, m);
+	for (int j = (int)threadIdx.x; j < n; j += (int)THREADS) {
+		const int i = j / before.ends.last[1], m = j % before.ends.last[1];
+		const step last = last_step(&before.ends, i, m);
+		const bool steep = is_steep(&before.ends, before.ends.last0, i, m);
 		float best = NEVER;
-		for (int i = 0; i < e && !steep; i++) {
-			const float h = dp_is_kept(v, m, i) ? c.H[dp_link(v, m, i)] : NEVER;
-			if (h > best &&
-			    (free || may_follow(c.line[s.line].phi, last, first_step(c, s, m, i))))
+		for (int k = 0; k < s.ends.first[1] && !steep; k++) {
+			const float h = dp_is_kept(v, m, k) ? c.H[dp_link(v, m, k)] : NEVER;
+			if (h > best && (free || may_follow(c.line[s.line].phi, last,
+							    first_step(&s.ends, m, k))))
 				best = h;
 		}
 		leave[j] = best;
 	}
-	rebase(leave, p.d * p.e);
+	rebase(leave, n);
 }
 
 /* --- the way back ----------------------------------------------------------------------------------------------------- */
-
-/* A link before: the larger sum, then the straighter turn, then the one nearer to the middle, then the lower sample. */
-struct choice {
-	float sum;
-	double straight;
-	int aside, sample;
-};
-
-__device__ bool
-is_better(const choice &a, const choice &b)
-{
-	if (a.sum != b.sum)
-		return a.sum > b.sum;
-	if (a.straight != b.straight)
-		return a.straight > b.straight;
-	if (a.aside != b.aside)
-		return a.aside < b.aside;
-	return a.sample < b.sample;
-}
 
 /* The best of a warp's choices. */
 __device__ choice
@@ -299,8 +214,8 @@ warp_best(choice a)
 	for (int step = WARP / 2; step; step /= 2) {
 		const choice b = {
 		    __shfl_xor_sync(~0u, a.sum, step), __shfl_xor_sync(~0u, a.straight, step),
-		    __shfl_xor_sync(~0u, a.aside, step), __shfl_xor_sync(~0u, a.sample, step)};
-		if (is_better(b, a))
+		    __shfl_xor_sync(~0u, a.aside, step), __shfl_xor_sync(~0u, a.link, step)};
+		if (is_better(&b, &a))
 			a = b;
 	}
 	return a;
@@ -312,27 +227,23 @@ best_last(const dp_chains &c, size_t id, bool end, step next, int start)
 {
 	const dp_segment s = c.seg[id];
 	const dp_guide *v = c.guide + s.guide + s.n - 2;
-	const pair_of_guides p = last_guides(c, s);
 	const struct bound phi = c.line[s.line].phi;
 	const float *sum = c.exit + id * c.maxlinks;
 	const bool free = end || c.released[id + 1];
 	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	if (end)
-		next = {s.fx, s.fy};
-	for (int j = (int)threadIdx.x; j < p.d * p.e; j += (int)WARP) {
-		const int m = j % p.e;
-		const step a = last_step(c, s, j / p.e, m);
-		const float f = sum[j];
-		if (f < best.sum || (!end && m != start) || !dp_is_kept(v, j / p.e, m) ||
-		    (!free && !may_follow(phi, a, next)))
+		next = {s.ends.fx, s.ends.fy};
+	for (int j = (int)threadIdx.x; j < last_links(&s.ends); j += (int)WARP) {
+		const int i = j / s.ends.last[1], m = j % s.ends.last[1];
+		if (sum[j] < best.sum || (!end && m != start) || !dp_is_kept(v, i, m) ||
+		    (!free && !may_follow(phi, last_step(&s.ends, i, m), next)))
 			continue;
-		const double cosine = (a.x * next.x + a.y * next.y) / sqrt(a.x * a.x + a.y * a.y);
-		const choice to = {f, cosine, abs(2 * m + 1 - p.e), j};
-		if (is_better(to, best))
+		const choice to = last_choice(&s.ends, i, m, sum[j], next);
+		if (is_better(&to, &best))
 			best = to;
 	}
-	return warp_best(best).sample;
+	return warp_best(best).link;
 }
 
 /* The start of the best link to sample j of guide g, when the link after it has slope t. */
@@ -342,7 +253,7 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 	const dp_guide *v = c.guide + s.guide + g, *u = v - 1;
 	const int *lo = c.window + v->before + s.rows - 1, *hi = lo + (2 * s.rows - 1);
 	const int climb = v->o - u->o;
-	const double y2 = t * s.dv;
+	const double dv = s.ends.dv;
 	choice best = {2 * NEVER, -INFINITY, 0, 0};
 
 	for (int i = max(0, j - (hi[t] - climb)) + (int)threadIdx.x;
@@ -350,13 +261,12 @@ best_before(const dp_chains &c, const dp_segment &s, int g, int j, int t)
 		const float sum = c.F[dp_back(u, i, j)];
 		if (sum < best.sum)
 			continue;
-		const double y1 = (j - i + climb) * s.dv;
-		const choice to = {sum, (u->h * v->h + y1 * y2) / sqrt(u->h * u->h + y1 * y1), 0,
+		const choice to = {sum, straightness(u->h, (j - i + climb) * dv, v->h, t * dv), 0,
 				   i};
-		if (is_better(to, best))
+		if (is_better(&to, &best))
 			best = to;
 	}
-	return warp_best(best).sample;
+	return warp_best(best).link;
 }
 
 /* at of a segment from its last link j -> k on. A link without a place is not looked up. */
@@ -392,11 +302,10 @@ follow(const dp_chains c, const unsigned *lines)
 	for (int k = l.n - 1; k >= 0; k--) {
 		const size_t id = l.seg + (size_t)k;
 		const dp_segment s = c.seg[id];
-		const int e = last_guides(c, s).e,
-			  link = best_last(c, id, k == l.n - 1, next, start);
+		const int e = s.ends.last[1], link = best_last(c, id, k == l.n - 1, next, start);
 		follow_segment(c, s, link / e, link % e);
 		start = c.at[s.guide];
-		next = first_step(c, s, start, c.at[s.guide + 1]);
+		next = first_step(&s.ends, start, c.at[s.guide + 1]);
 	}
 }
 

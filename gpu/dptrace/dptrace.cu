@@ -17,7 +17,10 @@
  */
 #include "gpu/dptrace/strip.h"
 
-#include <pthread.h>
+extern "C" {
+#include "dptrace/numbers.h"
+}
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,17 +65,6 @@ shapes_of(const struct dptrace_plan *p, size_t line, size_t *n)
 {
 	*n = p->first[line + 1] - p->first[line];
 	return p->shape + p->first[line];
-}
-
-int
-most_guides(const struct segment_shape *s, size_t n)
-{
-	int most = 2;
-
-	for (size_t i = 0; i < n; i++)
-		for (size_t pass = 0; pass < 2; pass++)
-			most = pass_guides(&s[i], pass) > most ? pass_guides(&s[i], pass) : most;
-	return most;
 }
 
 /* --- how many lines the device holds --------------------------------------------------------------------------------- */
@@ -192,26 +184,14 @@ take_course(gpu_block *a, size_t guides)
 void
 take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 {
-	size_t n;
-	const struct segment_shape *s = shapes_of(b->p, b->first + i, &n);
-	const size_t guides = (size_t)most_guides(s, n), all = n * guides;
-
-	size_t points = 0;
-	for (size_t k = 0; k < n; k++)
-		points = (size_t)s[k].tube.points > points ? (size_t)s[k].tube.points : points;
 	struct work x = {};
+	struct arena room = {a->base, a->used};
+
 	x.plan = b->p;
-	x.shape = s;
-	x.n = n;
-	x.stride = guides;
-	x.npoints = points;
-	x.xy = gpu_take<double[2]>(a, all);
-	x.v = gpu_take<double>(a, all);
-	x.verdict = gpu_take<struct verdict>(a, all);
-	x.moved = gpu_take<double[2]>(a, n);
-	x.curve = gpu_take<struct curve>(a, n);
-	x.points = gpu_take<double[2]>(a, n * points);
-	x.spare = gpu_take<double[2]>(a, points);
+	x.shape = shapes_of(b->p, b->first + i, &x.n);
+	pass_take(&x, &room, x.shape, x.n);
+	a->used = room.used;
+	const size_t n = x.n, guides = x.stride, all = n * guides;
 	x.chain.n = (int)n;
 	x.chain.maxn = (int)guides;
 	x.chain.at = gpu_take<int>(a, all);
@@ -298,59 +278,29 @@ fill_weights(const struct grid *g, float *to)
 			      to + 4 * (size_t)k);
 }
 
-/* --- threads of the host -------------------------------------------------------------------------------------------- */
-
-/* Lines for a thread at least, since it takes some 30 us to start one; and threads at most. */
+/* Lines for a thread at least, and threads at most. */
 constexpr size_t LINES_LEAST = 16, THREADS_MOST = 8;
 
-struct some_lines {
-	struct batch *b;
-	void (*each)(struct batch *b, size_t i);
-	size_t from, to;
-	pthread_t thread;
-	bool started;
-};
-
-void *
-run_some(void *with)
-{
-	const some_lines *const s = static_cast<some_lines *>(with);
-
-	for (size_t i = s->from; i < s->to; i++)
-		s->each(s->b, i);
-	return NULL;
-}
-
 void
-batch_each(struct batch *b, void (*each)(struct batch *b, size_t i))
+batch_each(struct batch *b, void (*each)(void *with, size_t i))
 {
 	const size_t asked = (size_t)b->p->o.threads, worth = b->n / LINES_LEAST + 1,
-		     most = asked < THREADS_MOST ? asked : THREADS_MOST,
-		     n = most < worth ? most : worth;
-	some_lines s[THREADS_MOST];
+		     most = asked < THREADS_MOST ? asked : THREADS_MOST;
 
-	for (size_t t = 0; t < n; t++) {
-		s[t] = {b, each, b->n * t / n, b->n * (t + 1) / n, {}, false};
-		s[t].started = t + 1 < n && !pthread_create(&s[t].thread, NULL, run_some, &s[t]);
-	}
-	for (size_t t = n; t--;) /* the last in this thread; and where there is none to be had */
-		if (!s[t].started)
-			run_some(&s[t]);
-	for (size_t t = 0; t < n; t++)
-		if (s[t].started)
-			pthread_join(s[t].thread, NULL);
+	pass_each(b->n, (int)(most < worth ? most : worth), each, b);
 }
 
 void
-make_curves(struct batch *b, size_t i)
+make_curves(void *with, size_t i)
 {
-	pass_curves(&b->work[i]);
+	pass_curves(&static_cast<struct batch *>(with)->work[i]);
 }
 
 /* What each segment of line i has of its own. */
 void
-fill_line(struct batch *b, size_t i)
+fill_line(void *with, size_t i)
 {
+	struct batch *b = static_cast<struct batch *>(with);
 	const struct work *w = &b->work[i];
 
 	for (size_t k = 0; k < w->n; k++) {
@@ -461,12 +411,6 @@ send_strips(struct batch *b)
 	return gpu_up(b->g, weights, b->weights, b->nweights * sizeof *weights);
 }
 
-size_t
-larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 int
 make_base(struct batch *b)
 {
@@ -478,9 +422,9 @@ make_base(struct batch *b)
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		const dp_strip *x = &b->strip[i];
-		most.raw = larger(x->wide * x->raw_rows, most.raw);
-		most.along = larger((size_t)x->g.ncol * x->raw_rows, most.along);
-		most.plane = larger(x->plane, most.plane);
+		most.raw = larger_size(x->wide * x->raw_rows, most.raw);
+		most.along = larger_size((size_t)x->g.ncol * x->raw_rows, most.along);
+		most.plane = larger_size(x->plane, most.plane);
 	}
 	if ((err = gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held)) ||
 	    (err = gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch)))
@@ -526,8 +470,8 @@ make_scores(struct batch *b, struct dp_job *j)
 		fields += z.fields;
 		offsets += z.offsets;
 		slopes += z.slopes;
-		most_fields = larger(z.fields / 3, most_fields);
-		most_offsets = larger(z.offsets, most_offsets);
+		most_fields = larger_size(z.fields / 3, most_fields);
+		most_offsets = larger_size(z.offsets, most_offsets);
 	}
 	err = gpu_place(b->g, HOLD_STRIP, [=](gpu_block *a) {
 		b->on.slope = gpu_take<dp_slope>(a, slopes);
@@ -542,8 +486,9 @@ make_scores(struct batch *b, struct dp_job *j)
 
 /* What came back, to line i's work. */
 void
-take_results(struct batch *b, size_t i)
+take_results(void *with, size_t i)
 {
+	struct batch *b = static_cast<struct batch *>(with);
 	const struct dp_job *j = b->job;
 	struct work *w = &b->work[i];
 	const dp_line *l = &j->line[i];
@@ -587,8 +532,9 @@ run_pass(struct batch *b, size_t pass)
 }
 
 void
-put_trace(struct batch *b, size_t i)
+put_trace(void *with, size_t i)
 {
+	struct batch *b = static_cast<struct batch *>(with);
 	pass_put(&b->work[i], &b->p->trace[b->first + i]);
 }
 

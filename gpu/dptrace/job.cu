@@ -124,8 +124,7 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, dp_course_of *
 		j->line[i].n = (int)n[i];
 		for (int k = 0; k < (int)n[i]; k++) {
 			const struct course *c = course(ctx, i, k);
-			j->seg[seg++] = {c->n,	c->rows, k,	(unsigned)i, guide,	 c->dv,
-					 c->ex, c->ey,	 c->fx, c->fy,	     c->steepest};
+			j->seg[seg++] = {c->n, c->rows, k, (unsigned)i, guide, chain_ends(c)};
 			fill_guides(j, c, line[i].phi, j->guide + guide);
 			guide += (size_t)c->n;
 		}
@@ -178,21 +177,6 @@ take_sums(struct dp_job *j, gpu_block *a)
 
 /* --- given tables -------------------------------------------------------------------------------------------------- */
 
-/* Rows that hold every step from one guide to the next. */
-int
-rows_of(const struct dptrace_table *t)
-{
-	int rows = 1;
-
-	for (size_t g = 0; g + 1 < t->n; g++) {
-		const int up = t->o[g + 1] + t->d[g + 1] - t->o[g],
-			  down = t->o[g] + t->d[g] - t->o[g + 1];
-		rows = up > rows ? up : rows;
-		rows = down > rows ? down : rows;
-	}
-	return rows;
-}
-
 struct tables {
 	const struct dptrace_table *seg;
 	struct course c;
@@ -205,13 +189,7 @@ course_of_table(void *ctx, size_t line, int k)
 	const struct dptrace_table *s = &t->seg[k];
 
 	(void)line;
-	t->c.n = (int)s->n;
-	t->c.rows = rows_of(s);
-	t->c.dv = s->dv;
-	t->c.ex = s->ex;
-	t->c.ey = s->ey;
-	t->c.fx = s->ex;
-	t->c.fy = s->ey;
+	chain_course(&t->c, s);
 	t->c.h = const_cast<double *>(s->h);
 	t->c.d = const_cast<int *>(s->d);
 	t->c.o = const_cast<int *>(s->o);

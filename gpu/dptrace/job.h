@@ -40,9 +40,8 @@ struct dp_guide {
 struct dp_segment {
 	int n, rows, k; /* guides; rows; its number in the line */
 	unsigned line;
-	size_t guide;		   /* its first guide */
-	double dv, ex, ey, fx, fy; /* as in struct course */
-	int steepest;
+	size_t guide; /* its first guide */
+	struct ends ends;
 };
 
 struct dp_line {

@@ -259,7 +259,7 @@ columns_of(const struct dp_job *j)
 
 template <bool backward>
 int
-launch(struct dp_job *j, const unsigned *ids, unsigned n)
+slide_all(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const columns c = columns_of(j);
 
@@ -268,18 +268,6 @@ launch(struct dp_job *j, const unsigned *ids, unsigned n)
 				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.shared));
 	GPU_LAUNCH(j->g, slide_gaps<backward>, n, c.threads, c.shared, j->on, ids);
 	return 0;
-}
-
-bool
-dp_is_narrow(const struct dp_job *j)
-{
-	return j->maxclimbs <= CLIMBS_MOST;
-}
-
-int
-dp_slide(struct dp_job *j, const unsigned *ids, unsigned n, bool backward)
-{
-	return backward ? launch<true>(j, ids, n) : launch<false>(j, ids, n);
 }
 
 /* --- where they are --------------------------------------------------------------------------------------------------- */
@@ -431,30 +419,24 @@ __launch_bounds__(CUBIC) cubic(const dp_chains c, const unsigned *ids, int g)
 		sum_of(w, y, r) = l > h ? NEVER : best + score_of(w, x, y, r);
 }
 
-/* Gap 0. thread = link. */
+/* F of the first gap from `entry`, or backward H of the last gap from `leave`. thread = link. */
+template <bool backward>
 __global__ void
-enter(const dp_chains c, const unsigned *ids)
+begin_sums(const dp_chains c, const unsigned *ids)
 {
 	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
-	const dp_guide *v = c.guide + c.seg[id].guide;
-	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
+	const dp_segment &s = c.seg[id];
+	const dp_guide *v = c.guide + s.guide + (backward ? s.n - 2 : 0);
+	const unsigned e = (unsigned)v[1].d;
 	const int i = (int)(k / e), m = (int)(k % e);
 
-	if (k < d * e && dp_is_kept(v, i, m))
-		c.F[dp_back(v, i, m)] = c.S[dp_link(v, i, m)] + c.entry[id * c.maxlinks + k];
-}
-
-/* The last gap. thread = link. */
-__global__ void
-leave_by(const dp_chains c, const unsigned *ids)
-{
-	const unsigned id = ids[blockIdx.y], k = blockIdx.x * blockDim.x + threadIdx.x;
-	const dp_guide *v = c.guide + c.seg[id].guide + c.seg[id].n - 2;
-	const unsigned d = (unsigned)v->d, e = (unsigned)v[1].d;
-	const int i = (int)(k / e), m = (int)(k % e);
-
-	if (k < d * e && dp_is_kept(v, i, m))
-		c.H[dp_link(v, i, m)] = c.S[dp_link(v, i, m)] + c.leave[id * c.maxlinks + k];
+	if (k >= (unsigned)v->d * e || !dp_is_kept(v, i, m))
+		return;
+	const float score = c.S[dp_link(v, i, m)];
+	if (backward)
+		c.H[dp_link(v, i, m)] = score + c.leave[id * c.maxlinks + k];
+	else
+		c.F[dp_back(v, i, m)] = score + c.entry[id * c.maxlinks + k];
 }
 
 /* The best sum through each sample. thread = sample, grid = samples x segments x guides. */
@@ -523,8 +505,8 @@ sweep_all(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const shape s = shape_of(j->g, j->on.maxd);
 
-	if (dp_is_narrow(j))
-		return dp_slide(j, ids, n, backward);
+	if (j->maxclimbs <= CLIMBS_MOST)
+		return slide_all<backward>(j, ids, n);
 	GPU_TRY(j->g,
 		cudaFuncSetAttribute(sweep_gap<backward>,
 				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
@@ -541,7 +523,8 @@ dp_forward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const unsigned maxd = (unsigned)j->on.maxd;
 
-	GPU_LAUNCH(j->g, enter, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on, ids);
+	GPU_LAUNCH(j->g, begin_sums<false>, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
+		   j->on, ids);
 	if (j->method != DPTRACE_D3)
 		return sweep_all<false>(j, ids, n);
 	for (int g = 1; g < j->maxn - 1; g++)
@@ -555,8 +538,8 @@ dp_backward(struct dp_job *j, const unsigned *ids, unsigned n)
 	const unsigned maxn = (unsigned)j->maxn;
 	int err;
 
-	GPU_LAUNCH(j->g, leave_by, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0, j->on,
-		   ids);
+	GPU_LAUNCH(j->g, begin_sums<true>, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
+		   j->on, ids);
 	if ((err = sweep_all<true>(j, ids, n)))
 		return err;
 	GPU_LAUNCH(j->g, find_through, dim3(blocks(j->on.maxd, THREADS), n, maxn - 1), THREADS, 0,

@@ -23,19 +23,6 @@ constexpr int SLOPES = 16, TOGETHER = 4; /* of a warp; whose offsets are loaded 
 
 enum kind { RIDGE, EDGE, SIGNED_EDGE };
 
-__device__ int
-floor_div(int a, int b)
-{
-	return a >= 0 ? a / b : -((b - 1 - a) / b);
-}
-
-/* A cubic between base rows i step and the next. */
-__device__ float
-between(const float *b, const float *w)
-{
-	return (w[0] * b[-1] + w[3] * b[2]) + (w[1] * b[0] + w[2] * b[1]);
-}
-
 __device__ const float *
 weights_of(const dp_evidence &e, const dp_strip &s)
 {
@@ -46,8 +33,8 @@ weights_of(const dp_evidence &e, const dp_strip &s)
 __device__ float
 phase_row(const dp_evidence &e, const dp_strip &s, const float *base, int p, int r)
 {
-	return between(base + SKIRT + p / s.fine.t + r * s.fine.m,
-		       weights_of(e, s) + 4 * (p % s.fine.t));
+	return strip_cubic(base + SKIRT + p / s.fine.t + r * s.fine.m,
+			   weights_of(e, s) + 4 * (p % s.fine.t));
 }
 
 /* Rows that are fine steps: those beyond the base rows are without evidence. */
@@ -59,7 +46,7 @@ fine_row(const dp_evidence &e, const dp_strip &s, const float *base, int r)
 
 	return b < 1 - SKIRT || b > g.base + SKIRT - 3
 		   ? 0.f
-		   : between(base + SKIRT + b, weights_of(e, s) + 4 * (step - b * g.t));
+		   : strip_cubic(base + SKIRT + b, weights_of(e, s) + 4 * (step - b * g.t));
 }
 
 /* Whether links of the gap over column col pass row r. */
@@ -94,27 +81,6 @@ fill_fields(const dp_evidence e, const dp_chains c, bool three)
 		to[2 * plane + i] = field(2);
 }
 
-/* Factors of the links that climb t rows. */
-__device__ dp_slope
-slope_of(const dp_evidence &e, const dp_chains &c, const dp_segment &s, const struct rule &rule,
-	 const struct grid &g, int t)
-{
-	const double h = c.guide[s.guide].h, v = t * s.dv, length = sqrt(h * h + v * v),
-		     cu = h / length, cv = v / length;
-	const bool ridge = e.o.score == DPTRACE_RIDGE;
-	const double sign = ridge || rule.polarity >= 0 ? 1 : -1, width = rule.cost ? 1
-									  : e.o.arc ? length
-										    : h;
-	dp_slope x = {{(float)cv, (float)cu, 0}, (float)(sign * width / g.per_gap), (float)length};
-
-	if (ridge) {
-		x.c[0] = (float)(cv * cv);
-		x.c[1] = (float)(-2 * cu * cv);
-		x.c[2] = (float)(cu * cu);
-	}
-	return x;
-}
-
 /* From row r of the first column of a gap to where the link that climbs t rows from r lies in each column, by column. */
 __global__ void
 fill_offsets(const dp_evidence e, const dp_chains c)
@@ -126,15 +92,12 @@ fill_offsets(const dp_evidence e, const dp_chains c)
 
 	if (col >= g.per_gap || t >= g.rows)
 		return;
-	const double rise = (double)(t < 0 ? -t : t) * g.q / g.per_gap;
-	const double half = 2 * col + 1 > g.per_gap ? .5 - 1e-9 : .5 + 1e-9;
-	int fine = (int)(rise * (col + .5) + half);
-	fine = t < 0 ? -fine : fine;
-	const int row = floor_div(fine, g.q);
-	e.offset[s.offset + i] =
-	    (int)(((size_t)col * (size_t)g.q + (size_t)(fine - row * g.q)) * s.lane) + row;
-	if (col == 0)
-		e.slope[s.slope + i] = slope_of(e, c, c.seg[blockIdx.y], s.rule, g, t);
+	e.offset[s.offset + i] = strip_offset(&g, s.lane, t, col);
+	if (col)
+		return;
+	const dp_segment &of = c.seg[blockIdx.y];
+	e.slope[s.slope + i] = {
+	    strip_slope(&e.o, &s.rule, c.guide[of.guide].h, t * of.ends.dv, g.per_gap)};
 }
 
 /* --- scores -------------------------------------------------------------------------------------------------------- */
@@ -197,8 +160,8 @@ evidence(const gap_of &g, const dp_slope &x, unsigned row)
 	const float2 f = g.pair[row];
 
 	if (kind == RIDGE)
-		return x.c[0] * f.x + x.c[1] * f.y + x.c[2] * g.third[row];
-	const float e = x.c[1] * f.y - x.c[0] * f.x;
+		return x.field[0] * f.x + x.field[1] * f.y + x.field[2] * g.third[row];
+	const float e = x.field[1] * f.y - x.field[0] * f.x;
 	return kind == EDGE ? fabsf(e) : e;
 }
 

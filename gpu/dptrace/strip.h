@@ -4,6 +4,10 @@
 
 #include "gpu/dptrace/job.h"
 
+extern "C" {
+#include "dptrace/evidence/gain.h"
+}
+
 /* A segment's strip. Sizes and offsets are in elements. */
 struct dp_strip {
 	struct rule rule;
@@ -23,9 +27,7 @@ struct dp_strip {
 	size_t lane, fields, offset, slope, weights;
 };
 
-/* Of a link of one slope: factors of the fields, and of the sum. */
-struct alignas(32) dp_slope {
-	float c[3], width, length;
+struct alignas(32) dp_slope : slope {
 };
 
 /* What kernels see. */
