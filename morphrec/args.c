@@ -32,8 +32,8 @@ static const struct opt table[] = {
     {0, "close", OPT_STR, AT(close), "R", "closing by reconstruction, by a shape of radius R"},
     {0, "tophat", OPT_STR, AT(tophat), "R", "what --open takes off"},
     {0, "shape", OPT_STR, AT(shape), "SHAPE",
-     "of those: square, disk, ball, octagon, line:DEGREES or a FILE (square)",
-     .words = "square|disk|ball|octagon|FILE"},
+     "of those: square, disk, ball, line:DEGREES or a FILE (square)",
+     .words = "square|disk|ball|FILE"},
     {0, "area", OPT_SIZE, AT(area), "N", "cut down peaks of fewer than N pixels", .lo = 1,
      .hi = 1e18, .seen = AT(has_area)},
     {0, "area-close", OPT_SIZE, AT(area_close), "N", "fill basins of fewer than N pixels", .lo = 1,
@@ -117,10 +117,10 @@ read_radius(struct args *a, const char *name, const char *text)
 static void
 read_kind(struct args *a, const char *shape)
 {
-	static const char *const names[] = {"square", "disk", "ball", "octagon"};
+	static const char *const names[] = {"square", "disk", "ball"};
 	struct stat file;
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		if (!strcmp(shape, names[i])) {
 			a->kind = (enum args_shape)i;
 			return;
@@ -132,8 +132,8 @@ read_kind(struct args *a, const char *shape)
 		return;
 	}
 	if (stat(shape, &file) && errno == ENOENT)
-		die_usage("--shape: '%s' is not square, disk, ball, octagon or line:DEGREES, and "
-			  "there is no such file",
+		die_usage("--shape: '%s' is not square, disk, ball or line:DEGREES, and there is "
+			  "no such file",
 			  shape);
 	a->kind = ARGS_PICTURE;
 }

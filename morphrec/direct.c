@@ -155,9 +155,6 @@ morphrec_direct_holds(const struct morphrec_footprint *s, ptrdiff_t x, ptrdiff_t
 		return !z && in_ball(s, i, j, 0);
 	case FOOT_BALL:
 		return in_ball(s, i, j, k);
-	case FOOT_OCTAGON:
-		return !z && fabs(i) <= s->r && fabs(j) <= s->r &&
-		       fabs(i) + fabs(j) <= 2 * s->r - floor(.586 * s->r + .5);
 	case FOOT_LINE:
 		return !z && on_line(s, i, j);
 	default:

@@ -28,14 +28,7 @@ struct args {
 	const char *unit; /* of the radius; "" for pixels */
 	size_t area, area_close;
 	const char *shape;
-	enum args_shape {
-		ARGS_SQUARE,
-		ARGS_DISK,
-		ARGS_BALL,
-		ARGS_OCTAGON,
-		ARGS_LINE,
-		ARGS_PICTURE
-	} kind;
+	enum args_shape { ARGS_SQUARE, ARGS_DISK, ARGS_BALL, ARGS_LINE, ARGS_PICTURE } kind;
 	double degrees; /* ARGS_LINE */
 	const char *hysteresis;
 	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
@@ -60,29 +53,28 @@ struct args morphrec_args(int argc, char **argv);
  * An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. It is split into arrays that are reconstructed
  * one by one: the planes of a colour picture, the volumes of four axes.
  */
-struct parts {
+struct planes {
 	size_t c, w, h, d, n;
 };
 
 /* The number of such arrays. */
 static inline size_t
-parts_count(const struct parts *p)
+planes_count(const struct planes *p)
 {
 	return p->c * p->n;
 }
 
 /* For --max-mem: arrays of the same shape that are mapped from temporary files; I is NULL when the mask is not. */
 struct spool_pages {
-	char *J;
-	const char *I;
+	char *J, *I;
 };
 
-/* An item under way. The caller sets the members before `parts`. */
+/* An item under way. The caller sets the members before `planes`. */
 struct item {
 	struct raw_in *in;
 	const struct args *a;
 	const struct img *mask, *picture; /* NULL: none; the image of --shape=FILE */
-	struct parts parts;
+	struct planes planes;
 	struct morphrec_problem what; /* of each array */
 	struct spool_pages pages;
 	struct progress bar;
@@ -93,8 +85,7 @@ struct item {
 void item_load(struct item *i, struct img *x);
 
 /* Plans, and with -v writes the item and its plan to standard error. */
-void item_plan(const struct raw_in *in, const struct args *a, struct morphrec_plan *p,
-	       const struct morphrec_problem *what);
+void item_plan(struct item *i);
 
 /* Reconstructs x, which becomes the result. */
 void item_run(struct item *i, struct img *x);
@@ -107,27 +98,22 @@ void item_unspool(struct raw_out *out, const struct img *x);
 
 /* --- what these and the shares of one picture have in common ---------------------------------------------------------- */
 
-/* Makes the problem of each array in *p of item x. Dies when the item cannot be reconstructed. */
-struct morphrec_problem
-item_problem(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p);
+/* Makes the planes and the problem of item x. Dies when it cannot be reconstructed. */
+void item_problem(struct item *i, const struct img *x);
 
 /*
- * Returns the operator of a for item x: adapted to its type, maxval and spacings. Dies when one of its numbers is out of range
- * for x. The operator points to *shape, which the caller frees. picture is the image of --shape=FILE.
+ * Returns the operator for item x: adapted to its type, maxval and spacings. Dies when one of its numbers is out of range
+ * for x. The operator points to *shape, which the caller frees.
  */
 struct morphrec_operator
-item_operator(const struct raw_in *in, const struct img *x, const struct args *a,
-	      const struct img *picture, struct shape *shape);
-
-/* Serves as `step` of struct morphrec_problem; its `step_with` is a struct progress. */
-void item_step(void *bar, double share);
+item_operator(const struct item *i, const struct img *x, struct shape *shape);
 
 /*
- * Clips and reconstructs J under I. Dies on NaN, which the CPU counts during the run. J begins at byte `at` of an array of the
- * shape of whole; messages give places in that.
+ * Clips and reconstructs J under I by the plan. Dies on NaN, which the CPU counts during the run. J begins at byte `at` of an
+ * array of the shape of whole; messages give places in that.
  */
-void item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a,
-		      void *J, void *I, const struct morphrec_problem *whole, size_t at);
+void
+item_reconstruct(struct item *i, void *J, void *I, const struct morphrec_problem *whole, size_t at);
 
 /* The mask, and its copies in float and double, made for the first marker of that type. All may be zeroed. */
 struct masks {

@@ -39,7 +39,7 @@ take_item(void *stream)
 		slices_take(&s->share, s->in, &x, axis);
 		item_load(&i, &x);
 		stats_charge(s->st, STATS_READ);
-		item_plan(s->in, a, &i.p, &i.what);
+		item_plan(&i);
 		stats_charge(s->st, STATS_PLAN);
 		pipeline_pass(PIPELINE_COMPUTE);
 		item_run(&i, &x);

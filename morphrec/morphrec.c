@@ -1,46 +1,22 @@
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "morphrec/morphrec.h"
 #include "morphrec/tile/engine.h"
 
-static const char *
-refusal(const struct morphrec_problem *what)
-{
-	if (what->type == IMG_I64 || what->type == IMG_U64 || !img_type_size(what->type))
-		return "64-bit integers are not reconstructed: the types are 8, 16 and 32-bit "
-		       "integers, "
-		       "float and double";
-	switch (what->conn) {
-	case 4:
-	case 8:
-	case 6:
-	case 18:
-	case 26:
-		return NULL;
-	default:
-		return "the connectivity is 4 or 8, or 6, 18 or 26 in a volume";
-	}
-}
-
-const char *
+int
 morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 {
-	const char *why = refusal(what);
-
-	memset(p, 0, sizeof *p);
-	if (why)
-		return why;
-	p->what = *what;
+	*p = (struct morphrec_plan){.what = *what};
 	if (what->method == MORPHREC_TILE)
 		p->engine = engine_new(what);
 	else
 		p->heaps = heaps_new(what);
-	if (!p->engine && !p->heaps) {
-		memset(p, 0, sizeof *p);
-		return "no memory for the reconstruction";
-	}
-	return NULL;
+	if (p->engine || p->heaps)
+		return 0;
+	*p = (struct morphrec_plan){0};
+	return -ENOMEM;
 }
 
 void

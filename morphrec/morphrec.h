@@ -32,11 +32,11 @@ struct morphrec_plan {
 };
 
 /*
- * Makes *p for that problem. Returns NULL, or a sentence that says why it failed; *p is then zeroed. The method tile
+ * Makes *p for that problem. Returns 0 or -ENOMEM; *p is then zeroed. The method tile
  * allocates all that a run needs: .4 % of the mask with AVX-512, .7 % with AVX2, 1.5 % on other CPUs. The method heap
  * allocates 16 bytes for each pixel of a picture or volume, for copies of marker and mask.
  */
-const char *morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
+int morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what);
 
 /* Writes a line on the plan into text, for -v: tiles, units that run at the same time, bytes of its own, kernels. */
 void morphrec_explain(const struct morphrec_plan *p, char *text, size_t size);
@@ -83,9 +83,9 @@ int morphrec_direct(const struct morphrec_problem *what, void *J, const void *I)
 
 /* A shape as its definition takes it: not by runs. */
 struct morphrec_footprint {
-	enum { FOOT_BOX, FOOT_DISK, FOOT_BALL, FOOT_OCTAGON, FOOT_LINE, FOOT_PICTURE } kind;
+	enum { FOOT_BOX, FOOT_DISK, FOOT_BALL, FOOT_LINE, FOOT_PICTURE } kind;
 	double r;		   /* the radius, in the unit of the spacings */
-	double spacing[3];	   /* of pixels along x, y, z: > 0; octagon and line: 1 */
+	double spacing[3];	   /* of pixels along x, y, z: > 0; line: 1 */
 	double degrees;		   /* FOOT_LINE */
 	const struct img *picture; /* FOOT_PICTURE: borrowed */
 };

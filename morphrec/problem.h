@@ -51,7 +51,7 @@ morphrec_is_volume(int conn)
 	return conn != 4 && conn != 8;
 }
 
-/* Functions for elements of 8, 16, 32 and 64 bits (four_body.h) stand in a table, with that index. */
+/* Functions for elements of 8, 16, 32 and 64 bits (by_type.h) stand in a table, with that index. */
 static inline int
 morphrec_width(enum img_type type)
 {

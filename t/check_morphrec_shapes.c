@@ -43,8 +43,6 @@ random_shape(struct check_rng *r, unsigned kind, bool volume, struct morphrec_fo
 		return shape_disk(s, radii);
 	case FOOT_BALL:
 		return shape_ball(s, radii);
-	case FOOT_OCTAGON:
-		return shape_octagon(s, whole);
 	case FOOT_LINE:
 		return shape_line(s, whole, foot->degrees);
 	default:

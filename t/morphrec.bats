@@ -212,7 +212,7 @@ big() {
 	pgm 5 5 9 0 0 0 0 0 0 0 7 0 0 0 7 7 7 0 0 0 7 0 0 0 0 0 0 0 >plus.pgm
 	pgm 5 5 9 0 0 0 0 0 0 0 0 5 0 0 0 5 0 0 0 5 0 0 0 0 0 0 0 0 >diagonal.pgm
 	for f in plus diagonal; do
-		for s in square disk octagon line:45 line:135; do
+		for s in square disk line:45 line:135; do
 			printf '%s %s:' $f $s
 			morphrec --open=1 --shape=$s $f.pgm | tail -c 25 | od -An -v -tu1 -w5 | awk 'NR > 1 && NR < 5 { printf " %s %s %s", $2, $3, $4 } END { print "" }'
 		done
@@ -220,12 +220,10 @@ big() {
 	cat >want <<-'END'
 		plus square: 0 0 0 0 0 0 0 0 0
 		plus disk: 0 7 0 7 7 7 0 7 0
-		plus octagon: 0 7 0 7 7 7 0 7 0
 		plus line:45: 0 0 0 0 0 0 0 0 0
 		plus line:135: 0 0 0 0 0 0 0 0 0
 		diagonal square: 0 0 0 0 0 0 0 0 0
 		diagonal disk: 0 0 0 0 0 0 0 0 0
-		diagonal octagon: 0 0 0 0 0 0 0 0 0
 		diagonal line:45: 0 0 5 0 5 0 5 0 0
 		diagonal line:135: 0 0 0 0 0 0 0 0 0
 	END
@@ -260,7 +258,7 @@ big() {
 	fails 2 "--open: '1,' is not a number above 0, up to 1e9, that a unit may follow" morphrec --open=1, f.nrrd
 	fails 1 'in no unit' morphrec --open=1um mask.pgm
 	fails 2 "--open: '1.5' is not a whole number of pixels" morphrec --open=1.5 f.nrrd
-	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=octagon f.nrrd
+	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=line:0 f.nrrd
 	fails 2 '--shape: goes with' morphrec --shape=disk --hmax=1 f.nrrd
 	fails 2 '--shape=ball' morphrec --shape=ball --open=1 f.nrrd
 	fails 2 "--shape=line:abc: 'abc' is not a number of degrees" morphrec --shape=line:abc --open=1 f.nrrd

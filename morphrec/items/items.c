@@ -18,7 +18,7 @@
 
 /* Fills *p with how x is split; false when x has too many axes. Axis 0 holds planes when its kind is not a domain. */
 static bool
-parts_of(const struct img *x, struct parts *p)
+planes_of(const struct img *x, struct planes *p)
 {
 	const int first = img_row_axis(x);
 	size_t n[4] = {1, 1, 1, 1};
@@ -27,22 +27,22 @@ parts_of(const struct img *x, struct parts *p)
 		return false;
 	for (int i = first; i < x->dim; i++)
 		n[i - first] = x->axis[i].n;
-	*p = (struct parts){first ? x->axis[0].n : 1, n[0], n[1], n[2], n[3]};
+	*p = (struct planes){first ? x->axis[0].n : 1, n[0], n[1], n[2], n[3]};
 	return true;
 }
 
 /* Copies array i of the item's samples, of `size` bytes each, to [d][h][w]; or, if `back`, from there into the item. */
 static void
-parts_move(const struct parts *p, size_t i, size_t size, void *part, void *all, bool back)
+planes_move(const struct planes *p, size_t i, size_t size, void *one, void *all, bool back)
 {
 	const size_t n = p->w * p->h * p->d;
-	char *one = part, *at = (char *)all + (i / p->c * n * p->c + i % p->c) * size;
+	char *to = one, *at = (char *)all + (i / p->c * n * p->c + i % p->c) * size;
 
-	for (size_t k = 0; k < n; k++, one += size, at += p->c * size)
-		memcpy(back ? at : one, back ? one : at, size);
+	for (size_t k = 0; k < n; k++, to += size, at += p->c * size)
+		memcpy(back ? at : to, back ? to : at, size);
 }
 
-/* ---- the spool ---- */
+/* ---- items in temporary files ---- */
 
 /*
  * For --max-mem: returns the memory of the whole pages in bytes [at, at + n) of both arrays to the system; the files keep their
@@ -69,47 +69,56 @@ item_room(const struct raw_in *in, struct img *x)
 			scratch_directory(), strerror(errno));
 }
 
+static size_t
+piece_at(size_t at, size_t total)
+{
+	return total - at < ITEM_PIECE ? total - at : ITEM_PIECE;
+}
+
 /* Reads the payload of x into a temporary file. */
 static void
 item_spool(struct raw_in *in, struct img *x)
 {
-	const size_t size = img_type_size(x->type);
-	struct spool_pages pages;
-
 	item_room(in, x);
-	pages = (struct spool_pages){.J = x->data};
-	for (size_t at = 0; at < x->mapped; at += ITEM_PIECE) {
-		const size_t n = x->mapped - at < ITEM_PIECE ? x->mapped - at : ITEM_PIECE;
-		raw_read(in, pages.J + at, n / size);
-		spool_done(&pages, at, n);
+	for (size_t at = 0, n; at < x->mapped; at += n) {
+		n = piece_at(at, x->mapped);
+		raw_read(in, (char *)x->data + at, n / img_type_size(x->type));
+		weir_forget((char *)x->data + at, n);
 	}
 }
 
 void
 item_unspool(struct raw_out *out, const struct img *x)
 {
-	const size_t size = img_type_size(x->type);
-	struct spool_pages pages = {.J = x->data};
-
 	raw_head(out, x);
-	for (size_t at = 0; at < x->mapped; at += ITEM_PIECE) {
-		const size_t n = x->mapped - at < ITEM_PIECE ? x->mapped - at : ITEM_PIECE;
-		raw_write(out, pages.J + at, n / size);
-		spool_done(&pages, at, n);
+	for (size_t at = 0, n; at < x->mapped; at += n) {
+		n = piece_at(at, x->mapped);
+		raw_write(out, (char *)x->data + at, n / img_type_size(x->type));
+		weir_forget((char *)x->data + at, n);
 	}
 }
 
 /* ---- masks ---- */
 
+/* Whether the floating type `to` holds every value of the integer type `from` exactly. */
+static bool
+widens(enum img_type to, enum img_type from)
+{
+	const size_t size = img_type_size(from);
+
+	return !img_is_float(from) &&
+	       ((to == IMG_F32 && size <= 2) || (to == IMG_F64 && size <= 4));
+}
+
 /* Dies unless the mask has the marker's shape and maxval, and its type or a type that converts to it. */
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
-	struct parts p, q;
+	struct planes p, q;
 	struct tile t, u;
 	struct why why;
 
-	if (!parts_of(x, &p) || !parts_of(mask, &q))
+	if (!planes_of(x, &p) || !planes_of(mask, &q))
 		die("%s: not a picture, a stack, a volume or several volumes", name);
 	if (p.c != q.c || p.w != q.w || p.h != q.h || p.d * p.n != q.d * q.n)
 		raw_die(in,
@@ -124,7 +133,7 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			"%s at "
 			"column %zu, row %zu of %zux%zu",
 			t.x0, t.y0, t.W, t.H, name, u.x0, u.y0, u.W, u.H);
-	if (x->type != mask->type && !morphrec_widening(x->type, mask->type))
+	if (x->type != mask->type && !widens(x->type, mask->type))
 		raw_die(in, "the marker is of type %s, the mask %s of type %s",
 			img_type_name(x->type), name, img_type_name(mask->type));
 	if (img_maxval(x) && img_maxval(mask) && img_maxval(x) != img_maxval(mask))
@@ -132,12 +141,29 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
+/* Copies n samples of that integer type to the same values of a float or, if `wide`, a double. */
+static void
+widen_some(void *to, bool wide, const char *from, enum img_type type, size_t n)
+{
+	enum { BLOCK = 1024 };
+	double v[BLOCK];
+	float *f = to;
+
+	if (wide)
+		sample_load(to, from, type, n);
+	for (size_t at = 0, some; !wide && at < n; at += some) {
+		some = n - at < BLOCK ? n - at : BLOCK;
+		sample_load(v, from + at * img_type_size(type), type, some);
+		for (size_t k = 0; k < some; k++)
+			f[at + k] = (float)v[k];
+	}
+}
+
 /* Makes w the mask in that type, in memory or in a temporary file. */
 static void
 widen(const struct raw_in *in, const struct masks *m, struct img *w, enum img_type type,
       bool to_file)
 {
-	morphrec_widen *const one = morphrec_widening(type, m->given.type);
 	const size_t from = img_type_size(m->given.type), to = img_type_size(type);
 	size_t total;
 
@@ -149,12 +175,13 @@ widen(const struct raw_in *in, const struct masks *m, struct img *w, enum img_ty
 		raw_die(in, "no memory for the mask in the marker's type");
 	img_count(w, &total);
 	for (size_t at = 0, n; at < total; at += n) {
-		n = total - at < ITEM_PIECE / to ? total - at : ITEM_PIECE / to;
-		one((char *)w->data + at * to, (const char *)m->given.data + at * from, n);
+		n = piece_at(at * to, total * to) / to;
+		widen_some((char *)w->data + at * to, type == IMG_F64,
+			   (const char *)m->given.data + at * from, m->given.type, n);
 		if (to_file)
-			spool_done(&(struct spool_pages){.J = w->data}, at * to, n * to);
+			weir_forget((char *)w->data + at * to, n * to);
 		if (to_file && m->given.map)
-			spool_done(&(struct spool_pages){.J = m->given.data}, at * from, n * from);
+			weir_forget((const char *)m->given.data + at * from, n * from);
 	}
 }
 
@@ -168,14 +195,6 @@ in_type(const struct raw_in *in, const struct img *x, struct masks *m, const str
 	if (!w->data)
 		widen(in, m, w, x->type, a->max_mem != 0);
 	return w;
-}
-
-/* Returns the mask for marker x, in x's type. m owns it. */
-static struct img *
-masks_for(const struct raw_in *in, const struct img *x, struct masks *m, const struct args *a)
-{
-	match(in, x, &m->given, a->mask);
-	return in_type(in, x, m, a);
 }
 
 struct img *
@@ -249,17 +268,15 @@ masks_of(const struct raw_in *in, const struct img *x, struct masks *m, const st
 
 	if (!a->mask)
 		return NULL;
-	if (axis < 0 || !a->common.part.n)
-		return masks_for(in, x, m, a);
+	if (axis < 0 || !a->common.part.n) {
+		match(in, x, &m->given, a->mask);
+		return in_type(in, x, m, a);
+	}
 	slices_of(s, in, x->axis[axis].n, &from, &to);
 	return masks_layers(in, x, m, a, x->axis[axis].n, from, to - from);
 }
 
 /* ---- operations ---- */
-
-enum {
-	RADIUS_MOST = 1000
-}; /* pixels, of a shape that is not a square: a run for each of its rows */
 
 /* Computes the radii along x, y and z in pixels. A radius with a unit is divided by the spacings of the item's axes. */
 static void
@@ -283,24 +300,24 @@ radii(const struct raw_in *in, const struct img *x, const struct args *a, double
 	}
 }
 
-/*
- * Makes the shape of an opening, closing or top-hat of x. picture is the image of --shape=FILE. A square of a whole number
- * of pixels gets no runs.
- */
+/* Makes the shape of an opening, closing or top-hat of x. A square of a whole number of pixels gets no runs. */
 static struct shape
-shape_for(const struct raw_in *in, const struct img *x, const struct args *a,
-	  const struct img *picture)
+shape_for(const struct item *i, const struct img *x)
 {
+	enum {
+		MOST = 1000
+	}; /* pixels, of a shape that is not a square: a run for each of its rows */
+	const struct args *a = i->a;
 	struct shape s = {0};
 	double r[3];
 	int err = 0;
 
 	if (!a->open && !a->close && !a->tophat)
 		return s;
-	radii(in, x, a, r);
-	for (int i = 0; i < 3; i++)
-		if (r[i] > RADIUS_MOST && (a->kind != ARGS_SQUARE || *a->unit))
-			raw_die(in, "a radius of %g pixels is above %d", r[i], RADIUS_MOST);
+	radii(i->in, x, a, r);
+	for (int k = 0; k < 3; k++)
+		if (r[k] > MOST && (a->kind != ARGS_SQUARE || *a->unit))
+			raw_die(i->in, "a radius of %g pixels is above %d", r[k], MOST);
 	switch (a->kind) {
 	case ARGS_SQUARE:
 		err = *a->unit ? shape_box(&s, r) : 0;
@@ -311,37 +328,35 @@ shape_for(const struct raw_in *in, const struct img *x, const struct args *a,
 	case ARGS_BALL:
 		err = shape_ball(&s, r);
 		break;
-	case ARGS_OCTAGON:
-		err = shape_octagon(&s, a->o.r);
-		break;
 	case ARGS_LINE:
 		err = shape_line(&s, a->o.r, a->degrees);
 		break;
 	case ARGS_PICTURE:
-		err = shape_picture(&s, picture);
+		err = shape_picture(&s, i->picture);
 	}
 	if (err)
-		raw_die(in, err == -ENOMEM ? "no memory for the shape" : "the shape has no pixel");
+		raw_die(i->in,
+			err == -ENOMEM ? "no memory for the shape" : "the shape has no pixel");
 	return s;
 }
 
 struct morphrec_operator
-item_operator(const struct raw_in *in, const struct img *x, const struct args *a,
-	      const struct img *picture, struct shape *shape)
+item_operator(const struct item *i, const struct img *x, struct shape *shape)
 {
-	struct morphrec_operator o = a->o;
+	struct morphrec_operator o = i->a->o;
 	double lo, hi;
 
 	morphrec_range(x->type, &lo, &hi);
 	o.top = img_is_float(x->type) ? 1 : img_maxval(x) ? img_maxval(x) : hi;
 	if (!img_is_float(x->type) && o.h != floor(o.h))
-		raw_die(in, "H is %g: the samples are integers, so H is one too", o.h);
+		raw_die(i->in, "H is %g: the samples are integers, so H is one too", o.h);
 	if (o.op == MORPHREC_HYSTERESIS && o.hi > hi)
-		raw_die(in, "HI is %g, above all samples of type %s", o.hi, img_type_name(x->type));
-	o.open = a->nan == ARGS_FRAME && img_is_float(x->type);
-	*shape = shape_for(in, x, a, picture);
+		raw_die(i->in, "HI is %g, above all samples of type %s", o.hi,
+			img_type_name(x->type));
+	o.open = i->a->nan == ARGS_FRAME && img_is_float(x->type);
+	*shape = shape_for(i, x);
 	o.shape = shape->n ? shape : NULL;
-	o.r = o.shape && a->kind != ARGS_PICTURE ? 1 : o.r; /* the others hold their radius */
+	o.r = o.shape && i->a->kind != ARGS_PICTURE ? 1 : o.r; /* the others hold their radius */
 	return o;
 }
 
@@ -352,7 +367,7 @@ enum { ALONE = 1 << 20 };
 
 /* Refuses several volumes whose slices are channels or frames. One such volume may be meant, as an object moves in time. */
 static void
-check_slices(const struct raw_in *in, const struct img *x, const struct parts *p)
+check_slices(const struct raw_in *in, const struct img *x, const struct planes *p)
 {
 	const int deep = img_row_axis(x) + 2;
 	const char *other = p->n > 1 ? img_no_depth(&x->axis[deep]) : NULL;
@@ -364,7 +379,7 @@ check_slices(const struct raw_in *in, const struct img *x, const struct parts *p
 
 /* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
 static void
-check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
+check_tile(const struct raw_in *in, const struct img *x, const struct planes *p,
 	   const struct args *a)
 {
 	struct why why;
@@ -383,10 +398,21 @@ check_tile(const struct raw_in *in, const struct img *x, const struct parts *p,
 	     raw_name(in), img_key(x, "tile"));
 }
 
-struct morphrec_problem
-item_problem(const struct raw_in *in, const struct img *x, const struct args *a, struct parts *p)
+/* Serves as `step` of struct morphrec_problem. */
+static void
+report(void *bar, double share)
 {
-	if (!parts_of(x, p))
+	progress_step(bar, share);
+}
+
+void
+item_problem(struct item *i, const struct img *x)
+{
+	const struct raw_in *in = i->in;
+	const struct args *a = i->a;
+	struct planes *p = &i->planes;
+
+	if (!planes_of(x, p))
 		raw_die(in, "%d axes: not a picture, a stack, a volume or several volumes", x->dim);
 	if (img_is_complex(x))
 		raw_die(in, "complex samples have no order");
@@ -406,73 +432,72 @@ item_problem(const struct raw_in *in, const struct img *x, const struct args *a,
 		p->n = 1;
 	}
 	check_tile(in, x, p, a);
-	return (struct morphrec_problem){.type = x->type,
-					 .w = p->w,
-					 .h = p->h,
-					 .d = p->d,
-					 .conn = a->conn,
-					 .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
-					 .method = (enum morphrec_method)a->method,
-					 .node = a->node,
-					 .heaps = a->heaps,
-					 .threads = par_threads(a->common.threads),
-					 .alone = ALONE,
-					 .max_mem = a->max_mem};
+	if (x->type == IMG_I64 || x->type == IMG_U64)
+		raw_die(in, "64-bit integers are not reconstructed: the types are 8, 16 and 32-bit "
+			    "integers, float and double");
+	i->what =
+	    (struct morphrec_problem){.type = x->type,
+				      .w = p->w,
+				      .h = p->h,
+				      .d = p->d,
+				      .conn = a->conn,
+				      .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
+				      .method = (enum morphrec_method)a->method,
+				      .node = a->node,
+				      .heaps = a->heaps,
+				      .threads = par_threads(a->common.threads),
+				      .alone = ALONE,
+				      .max_mem = a->max_mem,
+				      .step = report,
+				      .step_with = &i->bar};
 }
 
-void
-item_step(void *bar, double share)
-{
-	progress_step(bar, share);
-}
-
-/* Dies when p->clip met NaN, except with --nan=barrier. The array begins at sample `at` of an array of the shape of whole. */
+/* Dies when the plan met NaN, except with --nan=barrier. The array begins at sample `at` of an array of the shape of whole. */
 static void
-refuse(const struct raw_in *in, const struct morphrec_plan *p, const struct args *a,
-       const struct morphrec_problem *whole, size_t at)
+refuse(const struct item *i, const struct morphrec_problem *whole, size_t at)
 {
-	const struct morphrec_clip *c = &p->clip;
-	const size_t i = at + c->first_nan;
+	const struct morphrec_clip *c = &i->p.clip;
 
-	if (c->nan && a->nan == ARGS_ERROR)
-		raw_die(in, "%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
-			(unsigned long long)c->nan, i % whole->w, i / whole->w % whole->h,
-			i / whole->w / whole->h);
+	at += c->first_nan;
+	if (c->nan && i->a->nan == ARGS_ERROR)
+		raw_die(i->in,
+			"%llu samples are NaN, the first at x %zu, y %zu, slice %zu; see --nan",
+			(unsigned long long)c->nan, at % whole->w, at / whole->w % whole->h,
+			at / whole->w / whole->h);
 }
 
 /* Dies on NaN among samples f, which are not clipped otherwise. f serves as marker and mask, so it does not change. */
 static void
-item_refuse_nan(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *f)
+refuse_nan(struct item *i, void *f)
 {
-	if (!img_is_float(p->what.type) || a->nan)
+	if (!img_is_float(i->what.type) || i->a->nan)
 		return;
-	morphrec_clip(p, f, f);
-	refuse(in, p, a, &p->what, 0);
+	morphrec_clip(&i->p, f, f);
+	refuse(i, &i->what, 0);
 }
 
 void
-item_reconstruct(const struct raw_in *in, struct morphrec_plan *p, const struct args *a, void *J,
-		 void *I, const struct morphrec_problem *whole, size_t at)
+item_reconstruct(struct item *i, void *J, void *I, const struct morphrec_problem *whole, size_t at)
 {
-	const struct morphrec_clip *c = &p->clip;
+	struct gpu *g = i->a->gpu;
 	int err = 0;
 
-	progress_start(p->what.step_with, a->common.quiet);
-	if (a->gpu)
-		morphrec_clip(p, J, I);
+	progress_start(&i->bar, i->a->common.quiet);
+	if (g)
+		morphrec_clip(&i->p, J, I);
 	else
-		err = morphrec_clip_and_run(p, J, I);
-	progress_end(p->what.step_with);
-	refuse(in, p, a, whole, at / img_type_size(whole->type));
-	if (c->above && a->mask && a->common.verbose)
-		warn("%s: %llu markers beyond the mask were clipped", raw_name(in),
-		     (unsigned long long)c->above);
-	if (a->gpu)
-		err = gpu_morphrec_run(a->gpu, p, J, I);
+		err = morphrec_clip_and_run(&i->p, J, I);
+	progress_end(&i->bar);
+	refuse(i, whole, at / img_type_size(whole->type));
+	if (i->p.clip.above && i->a->mask && i->a->common.verbose)
+		warn("%s: %llu markers beyond the mask were clipped", raw_name(i->in),
+		     (unsigned long long)i->p.clip.above);
+	if (g)
+		err = gpu_morphrec_run(g, &i->p, J, I);
 	if (err == -EIO)
-		raw_die(in, "-g: %s", gpu_why(a->gpu));
+		raw_die(i->in, "-g: %s", gpu_why(g));
 	if (err)
-		raw_die(in, "no memory for the queue of pixels");
+		raw_die(i->in, "no memory for the queue of pixels");
 }
 
 void
@@ -493,57 +518,52 @@ item_load(struct item *i, struct img *x)
 {
 	const struct img *mask = i->mask;
 
-	i->what = item_problem(i->in, x, i->a, &i->parts);
+	item_problem(i, x);
+	if (i->a->max_mem) {
+		item_spool(i->in, x);
+		i->pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};
+		i->what.done = spool_done;
+		i->what.done_with = &i->pages;
+		return;
+	}
 	/*
 	 * The marker is loaded because a private mapping would be copied page by page as J rises: 51200 x 51200 took 10.6 s
 	 * mapped and 3.2 s loaded.
 	 */
-	(i->a->max_mem			      ? item_spool
-	 : mask || parts_count(&i->parts) > 1 ? raw_load
-					      : raw_map)(i->in, x);
-	if (i->a->max_mem) {
-		i->pages = (struct spool_pages){x->data, mask && mask->map ? mask->data : NULL};
-		i->what.done = spool_done;
-		i->what.done_with = &i->pages;
-	}
-	i->what.step = item_step;
-	i->what.step_with = &i->bar;
+	(mask || planes_count(&i->planes) > 1 ? raw_load : raw_map)(i->in, x);
 }
 
 void
-item_plan(const struct raw_in *in, const struct args *a, struct morphrec_plan *p,
-	  const struct morphrec_problem *what)
+item_plan(struct item *i)
 {
-	const char *why = morphrec_plan(p, what);
+	const struct morphrec_problem *what = &i->what;
 	char text[256];
 
-	if (why)
-		raw_die(in, "%s", why);
-	if (!a->common.verbose)
+	if (morphrec_plan(&i->p, what))
+		raw_die(i->in, "no memory for the reconstruction");
+	if (!i->a->common.verbose)
 		return;
-	morphrec_explain(p, text, sizeof text);
-	warn("%s: %zux%zux%zu %s: %s", raw_name(in), what->w, what->h, what->d,
+	morphrec_explain(&i->p, text, sizeof text);
+	warn("%s: %zux%zux%zu %s: %s", raw_name(i->in), what->w, what->h, what->d,
 	     img_type_name(what->type), text);
 }
 
-/*
- * The same on the GPU as a whole, in place unless x is a file: false where it does not do that, and x is as it was.
- */
+/* The same as operate() on the GPU as a whole, in place unless x is a file. False: it does not do that, and x is as it was. */
 static bool
-operate_at_once(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
-		const struct args *a, const struct morphrec_operator *o)
+operate_at_once(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
+	struct gpu *g = i->a->gpu;
 	struct img y;
 
 	img_copy_head(&y, x);
 	if (x->map && img_alloc(&y))
-		raw_die(in, "no memory for the result");
-	const int err = gpu_morphrec_operate(a->gpu, p, o, a->nan != ARGS_ERROR,
+		raw_die(i->in, "no memory for the result");
+	const int err = gpu_morphrec_operate(g, &i->p, o, i->a->nan != ARGS_ERROR,
 					     x->map ? y.data : x->data, x->data);
 	if (err == -EDOM)
-		item_refuse_nan(in, p, a, x->data);
+		refuse_nan(i, x->data);
 	if (err && err != -ENOTSUP)
-		raw_die(in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(a->gpu));
+		raw_die(i->in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(g));
 	if (!err && x->map) {
 		img_free(x);
 		*x = y;
@@ -555,77 +575,80 @@ operate_at_once(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
 
 /* Applies operator o to x, which becomes the result. */
 static void
-operate(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct args *a,
-	const struct morphrec_operator *o)
+operate(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
 	struct img marker;
 
-	if (a->gpu && operate_at_once(in, p, x, a, o))
+	if (i->a->gpu && operate_at_once(i, x, o))
 		return;
 	img_copy_head(&marker, x);
 	int err = img_alloc(&marker);
 	if (!err)
-		err = morphrec_marker(&p->what, o, marker.data, x->data);
+		err = morphrec_marker(&i->what, o, marker.data, x->data);
 	if (err)
-		raw_die(in, err == -E2BIG ? "areas are counted in up to 4294967295 pixels at a time"
-					  : "no memory for the marker");
+		raw_die(i->in, err == -E2BIG
+				   ? "areas are counted in up to 4294967295 pixels at a time"
+				   : "no memory for the marker");
 	if (!morphrec_op_is_area(o->op))
-		item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
+		item_reconstruct(i, marker.data, x->data, &i->what, 0);
 	else
-		item_refuse_nan(in, p, a, x->data);
-	morphrec_finish(&p->what, o, marker.data, x->data);
+		refuse_nan(i, x->data);
+	morphrec_finish(&i->what, o, marker.data, x->data);
 	img_free(x);
 	*x = marker;
 }
 
-/* The same for x in a temporary file. The marker is in another file, and a few rows of both are in memory at a time. */
+/* Makes marker or result of x in its temporary file; a few rows of both files are in memory at a time. */
 static void
-operate_spooled(const struct raw_in *in, struct morphrec_plan *p, struct img *x,
-		const struct args *a, const struct morphrec_operator *o, struct spool_pages *pages)
+by_rows(struct item *i, const struct morphrec_operator *o, morphrec_rows *make)
 {
-	const size_t rows = p->what.h * p->what.d, row = p->what.w * img_type_size(x->type),
+	const size_t rows = i->what.h * i->what.d, row = i->what.w * img_type_size(i->what.type),
 		     step = row < ITEM_PIECE ? ITEM_PIECE / row : 1;
+
+	for (size_t at = 0, n; at < rows; at += n) {
+		n = rows - at < step ? rows - at : step;
+		make(&i->what, o, i->pages.J, i->pages.I, at, at + n);
+		spool_done(&i->pages, at * row, n * row);
+	}
+}
+
+/* The same as operate() for x in a temporary file. The marker is in another file. */
+static void
+operate_spooled(struct item *i, struct img *x, const struct morphrec_operator *o)
+{
 	struct img marker;
 
 	img_copy_head(&marker, x);
-	item_room(in, &marker);
-	*pages = (struct spool_pages){marker.data, x->data};
-	for (size_t i = 0; i < rows; i += step) {
-		const size_t n = rows - i < step ? rows - i : step;
-		morphrec_marker_rows(&p->what, o, marker.data, x->data, i, i + n);
-		spool_done(pages, i * row, n * row);
-	}
-	item_reconstruct(in, p, a, marker.data, x->data, &p->what, 0);
-	for (size_t i = 0; i < rows; i += step) {
-		const size_t n = rows - i < step ? rows - i : step;
-		morphrec_finish_rows(&p->what, o, marker.data, x->data, i, i + n);
-		spool_done(pages, i * row, n * row);
-	}
+	item_room(i->in, &marker);
+	i->pages = (struct spool_pages){marker.data, x->data};
+	by_rows(i, o, morphrec_marker_rows);
+	item_reconstruct(i, marker.data, x->data, &i->what, 0);
+	by_rows(i, o, morphrec_finish_rows);
 	img_free(x);
 	*x = marker;
 }
 
 /* Reconstructs the arrays of x one by one, under those of the mask or by operator o. */
 static void
-each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const struct img *mask,
-	  const struct args *a, const struct morphrec_operator *o, const struct parts *parts)
+each_array(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
-	const size_t sizes[] = {parts->w, parts->h, parts->d}, size = img_type_size(x->type);
+	const struct planes *p = &i->planes;
+	const size_t sizes[] = {p->w, p->h, p->d}, size = img_type_size(x->type);
 	struct img one, under;
 
 	img_init(&one, x->type, 3, sizes);
 	img_init(&under, x->type, 3, sizes);
-	if (img_alloc(&one) || (mask && img_alloc(&under)))
-		raw_die(in, "no memory for a part of the item");
-	for (size_t i = 0; i < parts_count(parts); i++) {
-		parts_move(parts, i, size, one.data, x->data, false);
-		if (mask) {
-			parts_move(parts, i, size, under.data, mask->data, false);
-			item_reconstruct(in, p, a, one.data, under.data, &p->what, 0);
+	if (img_alloc(&one) || (i->mask && img_alloc(&under)))
+		raw_die(i->in, "no memory for a part of the item");
+	for (size_t k = 0; k < planes_count(p); k++) {
+		planes_move(p, k, size, one.data, x->data, false);
+		if (i->mask) {
+			planes_move(p, k, size, under.data, i->mask->data, false);
+			item_reconstruct(i, one.data, under.data, &i->what, 0);
 		} else {
-			operate(in, p, &one, a, o);
+			operate(i, &one, o);
 		}
-		parts_move(parts, i, size, one.data, x->data, true);
+		planes_move(p, k, size, one.data, x->data, true);
 	}
 	img_free(&one);
 	img_free(&under);
@@ -634,21 +657,16 @@ each_part(const struct raw_in *in, struct morphrec_plan *p, struct img *x, const
 void
 item_run(struct item *i, struct img *x)
 {
-	const struct raw_in *in = i->in;
-	const struct args *a = i->a;
-	struct morphrec_plan *p = &i->p;
 	struct shape shape;
-	const struct morphrec_operator o = item_operator(in, x, a, i->picture, &shape);
+	const struct morphrec_operator o = item_operator(i, x, &shape);
 
-	if (gpu_enter(a->gpu))
-		raw_die(in, "-g: %s", gpu_why(a->gpu));
-	if (parts_count(&i->parts) > 1)
-		each_part(in, p, x, i->mask, a, &o, &i->parts);
+	if (gpu_enter(i->a->gpu))
+		raw_die(i->in, "-g: %s", gpu_why(i->a->gpu));
+	if (planes_count(&i->planes) > 1)
+		each_array(i, x, &o);
 	else if (i->mask)
-		item_reconstruct(in, p, a, x->data, i->mask->data, &p->what, 0);
-	else if (a->max_mem)
-		operate_spooled(in, p, x, a, &o, &i->pages);
+		item_reconstruct(i, x->data, i->mask->data, &i->what, 0);
 	else
-		operate(in, p, x, a, &o);
+		(i->a->max_mem ? operate_spooled : operate)(i, x, &o);
 	shape_free(&shape);
 }

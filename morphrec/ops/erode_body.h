@@ -1,5 +1,5 @@
 /*
- * Erosion by a shape for one element type. This file is a template: see four_body.h. For each row, the minima over the 1, 2,
+ * Erosion by a shape for one element type. This file is a template: see by_type.h. For each row, the minima over the 1, 2,
  * 4 .. pixels that begin at each place are computed once. Two of them that overlap give the minimum over a run of any length.
  */
 

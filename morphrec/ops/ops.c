@@ -7,6 +7,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/roots.h"
 #include "morphrec/keys.h"
 #include "morphrec/ops/ops.h"
 #include "morphrec/ops/shape.h"
@@ -29,24 +30,29 @@ struct piece {
  * area[r] of a root r: the pixels of its set, or `least` where the set touches one that is large enough.
  */
 struct forest {
-	uint32_t *order, *parent;
-	uint32_t *area;
+	uint32_t *order, *parent, *area; /* one block of memory */
 	uint32_t least;
 };
 
-static inline uint32_t
-find_root(struct forest *t, uint32_t p)
-{
-	while (t->parent[p] != p)
-		p = t->parent[p] = t->parent[t->parent[p]];
-	return p;
-}
+enum {
+	CLIP_PIECE = 4096, /* samples, so that what needs mending is still in the cache */
+	LET_GO = 1 << 20,  /* bytes: many pages */
+	PIECE = 1 << 20	   /* bytes of the array for each thread, at least */
+};
 
-#define TEMPLATE "morphrec/ops/area_body.h"
-#include "morphrec/four_body.h"
+#define TEMPLATE "morphrec/ops/ops_body.h"
+#include "morphrec/by_type.h"
 
+typedef void
+clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
+typedef void loop(void *J, void *f, size_t n, const struct morphrec_recipe *p);
+
+static clip *const clips[] = BY_TYPE(clip);
 static void (*const open_piece[])(const struct morphrec_problem *a, struct forest *t,
-				  const struct piece *s, void *J, const void *f) = FOUR(open_piece);
+				  const struct piece *s, void *J,
+				  const void *f) = BY_TYPE(open_piece);
+static loop *const lower[] = BY_TYPE(lower), *const threshold[] = BY_TYPE(threshold),
+		   *const subtract[] = BY_TYPE(subtract), *const below[] = BY_TYPE(below);
 
 static struct piece
 piece_of(const struct morphrec_problem *a)
@@ -65,84 +71,24 @@ area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *
 	const struct piece s = piece_of(a);
 	const size_t size = img_type_size(a->type), pieces = a->w * a->h * a->d / s.n;
 	struct forest t = {.least = area < UINT32_MAX ? (uint32_t)area : UINT32_MAX};
-	int err = 0;
 
 	if (s.n >= UINT32_MAX)
 		return -E2BIG;
-	t.order = weir_alloc(s.n, sizeof *t.order);
-	t.parent = weir_alloc(s.n, sizeof *t.parent);
-	t.area = weir_alloc(s.n, sizeof *t.area);
-	if (!t.order || !t.parent || !t.area)
-		err = -ENOMEM;
-	for (size_t i = 0; !err && i < pieces; i++) {
+	t.order = weir_alloc(s.n, 3 * sizeof *t.order);
+	if (!t.order)
+		return -ENOMEM;
+	t.parent = t.order + s.n;
+	t.area = t.parent + s.n;
+	for (size_t i = 0; i < pieces; i++) {
 		void *to = (char *)J + i * s.n * size;
 		const void *from = (const char *)f + i * s.n * size;
 		open_piece[morphrec_width(a->type)](a, &t, &s, to, from);
 	}
 	weir_free(t.order);
-	weir_free(t.parent);
-	weir_free(t.area);
-	return err;
-}
-
-/* ---- widening ---- */
-
-/* Copies a mask of integers to the floating type of the marker, which holds every value of the mask exactly. */
-
-#define WIDEN(F, T)                                                    \
-	static void F##_from_##T(void *to, const void *from, size_t n) \
-	{                                                              \
-		F *x = to;                                             \
-		const T *v = from;                                     \
-                                                                       \
-		for (size_t i = 0; i < n; i++)                         \
-			x[i] = (F)v[i];                                \
-	}
-
-WIDEN(float, int8_t)
-WIDEN(float, uint8_t)
-WIDEN(float, int16_t)
-WIDEN(float, uint16_t)
-WIDEN(double, int8_t)
-WIDEN(double, uint8_t)
-WIDEN(double, int16_t)
-WIDEN(double, uint16_t)
-WIDEN(double, int32_t)
-WIDEN(double, uint32_t)
-
-morphrec_widen *
-morphrec_widening(enum img_type to, enum img_type from)
-{
-	static morphrec_widen *const to_float[] = {[IMG_I8] = float_from_int8_t,
-						   [IMG_U8] = float_from_uint8_t,
-						   [IMG_I16] = float_from_int16_t,
-						   [IMG_U16] = float_from_uint16_t,
-						   [IMG_F64] = NULL},
-				     *const to_double[] = {[IMG_I8] = double_from_int8_t,
-							   [IMG_U8] = double_from_uint8_t,
-							   [IMG_I16] = double_from_int16_t,
-							   [IMG_U16] = double_from_uint16_t,
-							   [IMG_I32] = double_from_int32_t,
-							   [IMG_U32] = double_from_uint32_t,
-							   [IMG_F64] = NULL};
-
-	return to == IMG_F32 ? to_float[from] : to == IMG_F64 ? to_double[from] : NULL;
+	return 0;
 }
 
 /* ---- clipping ---- */
-
-enum {
-	CLIP_PIECE = 4096, /* samples, so that what needs mending is still in the cache */
-	LET_GO = 1 << 20   /* bytes: many pages */
-};
-
-#define TEMPLATE "morphrec/clip_body.h"
-#include "morphrec/four_body.h"
-
-typedef void
-clip(void *J, const void *I, size_t n, size_t at, struct key_map map, struct morphrec_clip *c);
-
-static clip *const clips[] = FOUR(clip);
 
 void
 clip_some(const struct morphrec_problem *what, void *J, const void *I, size_t at, size_t n,
@@ -216,20 +162,40 @@ clip_all(const struct morphrec_problem *what, void *J, const void *I)
 
 /* ---- ops ---- */
 
-enum { PIECE = 1 << 20 }; /* bytes of the array for each thread, at least */
-
-#define TEMPLATE "morphrec/ops/ops_body.h"
-#include "morphrec/four_body.h"
-
-typedef void loop(void *J, void *f, size_t n, const struct morphrec_recipe *p);
-static loop *const lower[] = FOUR(lower), *const threshold[] = FOUR(threshold),
-		   *const subtract[] = FOUR(subtract), *const below[] = FOUR(below);
+/* What makes the marker and the result of each operator; of floats, what is lowered is shifted. */
+static const struct {
+	enum morphrec_marking marker;
+	enum morphrec_finishing result;
+	bool erodes;
+} kinds[] = {[MORPHREC_HMAX] = {MORPHREC_LOWERED, MORPHREC_LEVEL, false},
+	     [MORPHREC_HMIN] = {MORPHREC_LOWERED, MORPHREC_LEVEL, true},
+	     [MORPHREC_HDOME] = {MORPHREC_LOWERED, MORPHREC_DIFFERENCE, false},
+	     [MORPHREC_FILL_HOLES] = {MORPHREC_FRAMED, MORPHREC_LEVEL, true},
+	     [MORPHREC_CLEAR_BORDER] = {MORPHREC_FRAMED, MORPHREC_DIFFERENCE, false},
+	     [MORPHREC_REGMAX] = {MORPHREC_LOWERED, MORPHREC_BELOW, false},
+	     [MORPHREC_REGMIN] = {MORPHREC_LOWERED, MORPHREC_BELOW, true},
+	     [MORPHREC_CLOSE] = {MORPHREC_GIVEN, MORPHREC_LEVEL, true},
+	     [MORPHREC_TOPHAT] = {MORPHREC_GIVEN, MORPHREC_DIFFERENCE, false},
+	     [MORPHREC_AREA_CLOSE] = {MORPHREC_GIVEN, MORPHREC_LEVEL, true},
+	     [MORPHREC_HYSTERESIS] = {MORPHREC_THRESHOLD, MORPHREC_LEVEL, false}};
 
 bool
 morphrec_op_erodes(enum morphrec_op op)
 {
-	return op == MORPHREC_HMIN || op == MORPHREC_FILL_HOLES || op == MORPHREC_REGMIN ||
-	       op == MORPHREC_CLOSE || op == MORPHREC_AREA_CLOSE;
+	return kinds[op].erodes;
+}
+
+bool
+morphrec_op_differs(enum morphrec_op op)
+{
+	return kinds[op].result != MORPHREC_LEVEL || op == MORPHREC_HYSTERESIS;
+}
+
+bool
+morphrec_op_by_rows(enum morphrec_op op)
+{
+	return op == MORPHREC_NONE ||
+	       (kinds[op].marker != MORPHREC_GIVEN && kinds[op].result != MORPHREC_BELOW);
 }
 
 void
@@ -280,31 +246,35 @@ key_above(const struct morphrec_problem *what, double v)
 	return key_of(what, img_is_float(what->type) ? v : ceil(v));
 }
 
-/* Floats: J = f - h. A negative h gives the marker of HMIN. */
-WEIR_CLONES(shift_f32, (float *restrict J, const float *restrict f, size_t n, float h),
-	    (J, f, n, h))
-{
-	for (size_t i = 0; i < n; i++)
-		J[i] = f[i] - h;
-}
-
-WEIR_CLONES(shift_f64, (double *restrict J, const double *restrict f, size_t n, double h),
-	    (J, f, n, h))
-{
-	for (size_t i = 0; i < n; i++)
-		J[i] = f[i] - h;
-}
-
-/* Floats: J becomes f - J. Where no marker arrived, behind walls, J is -inf, and the result is f. */
-#define DIFFERENCE(F, name)                                                                  \
-	static void name(F *J, const F *f, size_t n)                                         \
+/*
+ * Floats: shift: J = f - h; a negative h gives the marker of HMIN. difference: J becomes f - J; where no marker arrived, behind
+ * walls, J is -inf, and the result is f.
+ */
+#define OF_FLOATS(F, bits)                                                                   \
+	WEIR_CLONES(shift##bits,                                                             \
+		    (void *to, void *from, size_t n, const struct morphrec_recipe *p),       \
+		    (to, from, n, p))                                                        \
 	{                                                                                    \
+		const F *restrict f = from, h = (F)p->shift;                                 \
+		F *restrict J = to;                                                          \
+		for (size_t i = 0; i < n; i++)                                               \
+			J[i] = f[i] - h;                                                     \
+	}                                                                                    \
+	static void difference##bits(void *to, void *from, size_t n,                         \
+				     const struct morphrec_recipe *p)                        \
+	{                                                                                    \
+		const F *f = from;                                                           \
+		F *J = to;                                                                   \
+		(void)p;                                                                     \
 		for (size_t i = 0; i < n; i++)                                               \
 			J[i] = f[i] == J[i] ? 0 : J[i] == -(F)INFINITY ? f[i] : f[i] - J[i]; \
 	}
 
-DIFFERENCE(float, difference_f32)
-DIFFERENCE(double, difference_f64)
+OF_FLOATS(float, 32)
+OF_FLOATS(double, 64)
+static loop *const shift[] = {NULL, NULL, shift32, shift64}, *const difference[] = {NULL, NULL,
+										    difference32,
+										    difference64};
 
 /* Whether row y of slice z lies on the frame as a whole. */
 static bool
@@ -381,43 +351,17 @@ open_walls(const struct morphrec_problem *a, void *J, const void *f, size_t firs
 			}
 }
 
-/* Adds how the operator's marker and result are made. */
-static void
-choose_kinds(struct morphrec_recipe *p, const struct morphrec_problem *a, enum morphrec_op op)
-{
-	switch (op) {
-	case MORPHREC_HMAX:
-	case MORPHREC_HDOME:
-	case MORPHREC_HMIN:
-		p->marker = img_is_float(a->type) ? MORPHREC_SHIFTED : MORPHREC_LOWERED;
-		break;
-	case MORPHREC_REGMAX:
-	case MORPHREC_REGMIN:
-		p->marker = MORPHREC_LOWERED;
-		p->result = MORPHREC_BELOW;
-		break;
-	case MORPHREC_FILL_HOLES:
-	case MORPHREC_CLEAR_BORDER:
-		p->marker = MORPHREC_FRAMED;
-		break;
-	case MORPHREC_HYSTERESIS:
-		p->marker = MORPHREC_THRESHOLD;
-		break;
-	default:
-		break;
-	}
-	if (op == MORPHREC_HDOME || op == MORPHREC_CLEAR_BORDER || op == MORPHREC_TOPHAT)
-		p->result = MORPHREC_DIFFERENCE;
-}
-
 struct morphrec_recipe
 morphrec_recipe_of(const struct morphrec_problem *a, const struct morphrec_operator *o)
 {
-	struct morphrec_recipe p = {.map = morphrec_keys(a), .h = 1, .odd = o->rest};
+	struct morphrec_recipe p = {.marker = kinds[o->op].marker,
+				    .result = kinds[o->op].result,
+				    .map = morphrec_keys(a),
+				    .h = 1,
+				    .odd = o->rest};
 	const double h = o->h < FLT_MAX || a->type == IMG_F64 ? o->h : FLT_MAX;
 	double lo, hi;
 
-	choose_kinds(&p, a, o->op);
 	morphrec_range(a->type, &lo, &hi);
 	p.floor = key_of(a, a->erode ? hi : lo);
 	p.yes = bits_of(a->type, o->top);
@@ -425,6 +369,8 @@ morphrec_recipe_of(const struct morphrec_problem *a, const struct morphrec_opera
 	p.most = (uint64_t)(img_is_float(a->type) ? 0 : hi);
 	p.fill = bits_of(a->type, !a->erode ? lo : img_is_float(a->type) ? hi : o->top);
 	p.shift = a->erode ? -h : h;
+	if (p.marker == MORPHREC_LOWERED && p.result != MORPHREC_BELOW && img_is_float(a->type))
+		p.marker = MORPHREC_SHIFTED;
 	if (p.marker == MORPHREC_THRESHOLD) {
 		p.lo = key_above(a, o->lo);
 		p.hi = key_above(a, o->hi);
@@ -435,55 +381,23 @@ morphrec_recipe_of(const struct morphrec_problem *a, const struct morphrec_opera
 	return p;
 }
 
-bool
-morphrec_op_by_rows(enum morphrec_op op)
-{
-	return op != MORPHREC_REGMAX && op != MORPHREC_REGMIN && op != MORPHREC_OPEN &&
-	       op != MORPHREC_CLOSE && op != MORPHREC_TOPHAT && !morphrec_op_is_area(op);
-}
-
-int
+void
 morphrec_marker_rows(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		     void *f, size_t first, size_t end)
 {
 	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
-	const size_t n = a->w * (end - first), size = img_type_size(a->type),
-		     at = first * a->w * size;
-	const int l = morphrec_width(a->type);
-	void *j = (char *)J + at, *g = (char *)f + at;
+	const size_t n = a->w * (end - first), at = first * a->w * img_type_size(a->type);
+	loop *const *const make = p.marker == MORPHREC_LOWERED	 ? lower
+				  : p.marker == MORPHREC_SHIFTED ? shift
+								 : threshold;
 
-	switch (p.marker) {
-	case MORPHREC_LOWERED:
-		lower[l](j, g, n, &p);
-		return 0;
-	case MORPHREC_SHIFTED:
-		if (a->type == IMG_F32)
-			shift_f32(j, g, n, (float)p.shift);
-		else
-			shift_f64(j, g, n, p.shift);
-		return 0;
-	case MORPHREC_THRESHOLD:
-		threshold[l](j, g, n, &p);
-		return 0;
-	case MORPHREC_FRAMED:
-		frame(a, o, J, f, p.fill, first, end);
-		if (o->open)
-			open_walls(a, J, f, first, end);
-		return 0;
-	default:
-		break;
+	if (p.marker != MORPHREC_FRAMED) {
+		make[morphrec_width(a->type)]((char *)J + at, (char *)f + at, n, &p);
+		return;
 	}
-	switch (o->op) {
-	case MORPHREC_OPEN:
-	case MORPHREC_CLOSE:
-	case MORPHREC_TOPHAT:
-		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode_square(a, o->r, J, f);
-	case MORPHREC_AREA:
-	case MORPHREC_AREA_CLOSE:
-		return area_open(a, o->area, J, f);
-	default:
-		return 0;
-	}
+	frame(a, o, J, f, p.fill, first, end);
+	if (o->open)
+		open_walls(a, J, f, first, end);
 }
 
 /*
@@ -499,18 +413,37 @@ pieces_of(const struct morphrec_problem *a)
 	return threads < rows ? threads : rows;
 }
 
+static void
+in_pieces(morphrec_rows *make, const struct morphrec_problem *a, const struct morphrec_operator *o,
+	  void *J, void *f)
+{
+	const size_t rows = a->h * a->d, n = pieces_of(a);
+
+	if (n < 2) {
+		make(a, o, J, f, 0, rows);
+		return;
+	}
+#pragma omp parallel for num_threads((int)n)
+	for (size_t i = 0; i < n; i++)
+		make(a, o, J, f, rows * i / n, rows * (i + 1) / n);
+}
+
 int
 morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J,
 		void *f)
 {
-	const size_t rows = a->h * a->d, n = pieces_of(a);
-
-	if (n < 2 || !morphrec_op_by_rows(o->op))
-		return morphrec_marker_rows(a, o, J, f, 0, rows);
-#pragma omp parallel for num_threads((int)n)
-	for (size_t i = 0; i < n; i++)
-		morphrec_marker_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
-	return 0;
+	switch (o->op) {
+	case MORPHREC_OPEN:
+	case MORPHREC_CLOSE:
+	case MORPHREC_TOPHAT:
+		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode_square(a, o->r, J, f);
+	case MORPHREC_AREA:
+	case MORPHREC_AREA_CLOSE:
+		return area_open(a, o->area, J, f);
+	default:
+		in_pieces(morphrec_marker_rows, a, o, J, f);
+		return 0;
+	}
 }
 
 void
@@ -519,30 +452,10 @@ morphrec_finish_rows(const struct morphrec_problem *a, const struct morphrec_ope
 {
 	const size_t at = first * a->w * img_type_size(a->type), n = a->w * (end - first);
 	const struct morphrec_recipe p = morphrec_recipe_of(a, o);
-	void *j = (char *)J + at, *g = (char *)f + at;
 
-	if (p.result != MORPHREC_DIFFERENCE)
-		return;
-	if (a->type == IMG_F32)
-		difference_f32(j, g, n);
-	else if (a->type == IMG_F64)
-		difference_f64(j, g, n);
-	else
-		subtract[morphrec_width(a->type)](j, g, n, &p);
-}
-
-static void
-finish_pieces(const struct morphrec_problem *a, const struct morphrec_operator *o, void *J, void *f)
-{
-	const size_t rows = a->h * a->d, n = pieces_of(a);
-
-	if (n < 2) {
-		morphrec_finish_rows(a, o, J, f, 0, rows);
-		return;
-	}
-#pragma omp parallel for num_threads((int)n)
-	for (size_t i = 0; i < n; i++)
-		morphrec_finish_rows(a, o, J, f, rows * i / n, rows * (i + 1) / n);
+	if (p.result == MORPHREC_DIFFERENCE)
+		(img_is_float(a->type) ? difference : subtract)[morphrec_width(a->type)](
+		    (char *)J + at, (char *)f + at, n, &p);
 }
 
 void
@@ -555,7 +468,7 @@ morphrec_finish(const struct morphrec_problem *a, const struct morphrec_operator
 	    n = a->w * a->h * a->d / pieces;
 
 	if (p.result != MORPHREC_BELOW) {
-		finish_pieces(a, o, J, f);
+		in_pieces(morphrec_finish_rows, a, o, J, f);
 		return;
 	}
 	for (size_t i = 0; i < pieces; i++)
@@ -569,7 +482,7 @@ morphrec_op_reach(const struct morphrec_problem *a, const struct morphrec_operat
 	const bool volume = morphrec_is_volume(a->conn);
 	size_t reach = 0;
 
-	if (o->op != MORPHREC_OPEN && o->op != MORPHREC_CLOSE && o->op != MORPHREC_TOPHAT)
+	if (kinds[o->op].marker != MORPHREC_GIVEN || o->op == MORPHREC_NONE)
 		return o->open;
 	if (!o->shape)
 		return o->r;

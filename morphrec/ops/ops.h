@@ -100,12 +100,7 @@ morphrec_op_is_area(enum morphrec_op op)
 }
 
 /* Whether its result is no level of the picture but a difference of two, or a yes or no. */
-static inline bool
-morphrec_op_differs(enum morphrec_op op)
-{
-	return op == MORPHREC_HDOME || op == MORPHREC_CLEAR_BORDER || op == MORPHREC_TOPHAT ||
-	       op == MORPHREC_REGMAX || op == MORPHREC_REGMIN || op == MORPHREC_HYSTERESIS;
-}
+bool morphrec_op_differs(enum morphrec_op op);
 
 /* Whether the operator reconstructs by erosion. */
 bool morphrec_op_erodes(enum morphrec_op op);
@@ -151,10 +146,9 @@ void morphrec_finish(const struct morphrec_problem *what, const struct morphrec_
  * pixels around: openings, closings, top-hats and the area operators.
  */
 bool morphrec_op_by_rows(enum morphrec_op op);
-int morphrec_marker_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
-			 void *J, void *f, size_t first, size_t end);
-void morphrec_finish_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
-			  void *J, void *f, size_t first, size_t end);
+typedef void morphrec_rows(const struct morphrec_problem *what, const struct morphrec_operator *o,
+			   void *J, void *f, size_t first, size_t end);
+morphrec_rows morphrec_marker_rows, morphrec_finish_rows;
 
 /*
  * What a share of a larger array must know of the rest. morphrec_op_reach() counts the rows (slices of a volume) on each
@@ -163,13 +157,6 @@ void morphrec_finish_rows(const struct morphrec_problem *what, const struct morp
 size_t morphrec_op_reach(const struct morphrec_problem *what, const struct morphrec_operator *o);
 bool morphrec_all_floor(const struct morphrec_problem *what, const struct morphrec_operator *o,
 			const void *f);
-
-/*
- * Copies n samples of an integer type to the same values of a floating type. morphrec_widening() returns the function for
- * two types; NULL when `to` is not a floating type that holds every value of the integer type `from` exactly.
- */
-typedef void morphrec_widen(void *to, const void *from, size_t n);
-morphrec_widen *morphrec_widening(enum img_type to, enum img_type from);
 
 /* Fills *lo and *hi with the range of a type's values, -inf and inf for floats. */
 void morphrec_range(enum img_type type, double *lo, double *hi);

@@ -78,19 +78,6 @@ shape_disk(struct shape *s, const double r[3])
 }
 
 int
-shape_octagon(struct shape *s, size_t r)
-{
-	const ptrdiff_t side = (ptrdiff_t)r, most = 2 * side - lround(.586 * (double)r);
-	const int err = shape_new(s, 2 * r + 1);
-
-	for (ptrdiff_t y = -side; !err && y <= side; y++) {
-		const ptrdiff_t left = most - (y < 0 ? -y : y), x = left < side ? left : side;
-		add(s, 0, y, -x, x);
-	}
-	return err;
-}
-
-int
 shape_line(struct shape *s, size_t r, double degrees)
 {
 	const double a = degrees * M_PI / 180, dx = cos(a), dy = -sin(a);
@@ -155,7 +142,7 @@ struct reach {
 };
 
 #define TEMPLATE "morphrec/ops/erode_body.h"
-#include "morphrec/four_body.h"
+#include "morphrec/by_type.h"
 
 static size_t
 away(ptrdiff_t v)
@@ -203,7 +190,7 @@ clip_shape(const struct morphrec_problem *a, const struct shape *s, struct shape
 
 static void (*const erode_rows[])(const struct morphrec_problem *a, const struct shape *s,
 				  const struct reach *r, void *J, const void *f, size_t first,
-				  size_t end, void *work) = FOUR(erode_rows);
+				  size_t end, void *work) = BY_TYPE(erode_rows);
 
 static int
 erode_once(const struct morphrec_problem *a, const struct shape *s, void *J, const void *f)
@@ -261,7 +248,7 @@ struct lines {
 };
 
 static void (*const erode_columns[])(void *a, size_t n, size_t step, size_t c, size_t r,
-				     struct key_map map, void *scratch) = FOUR(erode_columns);
+				     struct key_map map, void *scratch) = BY_TYPE(erode_columns);
 
 /* Erodes strip i of J along its lines. */
 static void

@@ -21,7 +21,6 @@ struct shape {
  *	disk	(x / rx)^2 + (y / ry)^2 <= 1, in each slice
  *	ball	(x / rx)^2 + (y / ry)^2 + (z / rz)^2 <= 1
  *	box	|x| <= rx, |y| <= ry, |z| <= rz
- *	octagon	the square of side 2 r + 1 whose corners are cut off: |x| + |y| <= 2 r - n, n being .586 r rounded
  *	line	the pixels nearest to a line through the centre. The line makes an angle of `degrees` with the x axis,
  *		towards the first row. It has one pixel for each t, |t| <= r cos, along the axis that it is closer to.
  *	picture	the samples of x, a picture or a volume, that are not 0; its centre is at half its sizes, rounded down
@@ -29,7 +28,6 @@ struct shape {
 int shape_box(struct shape *s, const double r[3]);
 int shape_disk(struct shape *s, const double r[3]);
 int shape_ball(struct shape *s, const double r[3]);
-int shape_octagon(struct shape *s, size_t r);
 int shape_line(struct shape *s, size_t r, double degrees);
 int shape_picture(struct shape *s, const struct img *x);
 

@@ -107,7 +107,6 @@ extern const struct tile_kernel *const tile_kernels[3][4];
  * grew too wide. Then rows that rose and did not spread are added to rose, and a visit must finish the tile.
  */
 typedef bool tile_flood(struct tile_job *job, int width, const uint32_t *px, int n, uint64_t *rose);
-extern tile_flood *const tile_floods[4];
 
 /* Returns -1, 0 or 1: place p belongs to the tile before, to this tile, or to the tile after. */
 static inline int
@@ -187,8 +186,6 @@ struct engine {
 	void *rows;	       /* [threads]: work space of the kernels */
 	size_t room;	       /* bytes of one of these */
 };
-
-struct engine;
 
 /* Returns NULL when there is no memory. */
 struct engine *engine_new(const struct morphrec_problem *what);

@@ -9,51 +9,40 @@
 #include <string.h>
 
 #include "common/base/simd.h"
+#include "morphrec/by_type.h"
 #include "morphrec/tile/engine.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* The element, how samples of its width map to keys, and its places in a vector of 16 bytes after v_lo, v_hi, v_up, v_down. */
+/* The bits of the element, and its places in a vector of 16 bytes after v_lo, v_hi, v_up, v_down. */
 #if defined(FOR_8)
-#define T	uint8_t
-#define BITS	8
-#define KEY_IN	key8_in
-#define KEY_OUT key8_out
-#define LO	0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HI	8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define UP	15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
-#define DOWN	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+#define BITS 8
+#define LO   0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HI   8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define UP   15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+#define DOWN 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #elif defined(FOR_16)
-#define T	uint16_t
-#define BITS	16
-#define KEY_IN	key16_in
-#define KEY_OUT key16_out
-#define LO	0, 8, 1, 9, 2, 10, 3, 11
-#define HI	4, 12, 5, 13, 6, 14, 7, 15
-#define UP	7, 8, 9, 10, 11, 12, 13, 14
-#define DOWN	1, 2, 3, 4, 5, 6, 7, 8
+#define BITS 16
+#define LO   0, 8, 1, 9, 2, 10, 3, 11
+#define HI   4, 12, 5, 13, 6, 14, 7, 15
+#define UP   7, 8, 9, 10, 11, 12, 13, 14
+#define DOWN 1, 2, 3, 4, 5, 6, 7, 8
 #elif defined(FOR_32)
-#define T	uint32_t
-#define SIGNED	int32_t
-#define FLOAT	float
-#define BITS	32
-#define KEY_IN	key32_in
-#define KEY_OUT key32_out
-#define LO	0, 4, 1, 5
-#define HI	2, 6, 3, 7
-#define UP	3, 4, 5, 6
-#define DOWN	1, 2, 3, 4
+#define SIGNED int32_t
+#define FLOAT  float
+#define BITS   32
+#define LO     0, 4, 1, 5
+#define HI     2, 6, 3, 7
+#define UP     3, 4, 5, 6
+#define DOWN   1, 2, 3, 4
 #else
-#define T	uint64_t
-#define SIGNED	int64_t
-#define FLOAT	double
-#define BITS	64
-#define KEY_IN	key64_in
-#define KEY_OUT key64_out
-#define LO	0, 2
-#define HI	1, 3
-#define UP	1, 2
-#define DOWN	1, 2
+#define SIGNED int64_t
+#define FLOAT  double
+#define BITS   64
+#define LO     0, 2
+#define HI     1, 3
+#define UP     1, 2
+#define DOWN   1, 2
 #endif
 
 extern const struct tile_kernel SIMD_NAME(tile);
@@ -231,7 +220,7 @@ v_min(V a, V b)
 #endif
 
 /*
- * The keys of the samples in a vector, as KEY_IN makes them one by one. Loops over memory would store the keys before they are
+ * The keys of the samples in a vector, as IN makes them one by one. Loops over memory would store the keys before they are
  * striped, and runs on floats would take 5 to 14 % longer.
  */
 INLINE V
@@ -448,9 +437,9 @@ keys_in(T *restrict to, const T *restrict from, int n, struct key_map map)
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
-		to[i] = KEY_IN(from[i], real);
+		to[i] = IN(from[i], real);
 	for (int i = 0; !map.real && i < n; i++)
-		to[i] = KEY_IN(from[i], integer);
+		to[i] = IN(from[i], integer);
 }
 
 INLINE void
@@ -459,9 +448,9 @@ keys_out(T *a, int n, struct key_map map)
 	const struct key_map real = {map.flip, true}, integer = {map.flip, false};
 
 	for (int i = 0; map.real && i < n; i++)
-		a[i] = KEY_OUT(a[i], real);
+		a[i] = OUT(a[i], real);
 	for (int i = 0; !map.real && i < n; i++)
-		a[i] = KEY_OUT(a[i], integer);
+		a[i] = OUT(a[i], integer);
 }
 
 /*
