@@ -4,19 +4,12 @@
 
 #include "common/base/mem.h"
 #include "gpu/morphrec/morphrec.h"
-#include "morphrec/value.h"
-#include "t/check.h"
 #include "t/check_gpu.h"
+#include "t/check_morphrec.h"
 
 static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_U16,
 				      IMG_I8, IMG_F64, IMG_U32, IMG_I32};
 enum { TYPES = sizeof types / sizeof *types };
-
-struct job {
-	struct morphrec_problem what;
-	size_t n, bytes;
-	void *J, *I, *got, *want;
-};
 
 static double
 sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
@@ -28,51 +21,37 @@ sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
 	return k - (what->type == IMG_U8 || what->type == IMG_U16 || what->type == IMG_U32 ? 0 : 3);
 }
 
-/* SPARSE: few marked pixels. DENSE: all are. MAZE: corridors one pixel wide. STAIRS: ways that go through corners alone. */
-enum style { SPARSE, DENSE, MAZE, STAIRS };
+/* SPARSE: few marked pixels. DENSE: all are. WAYS: corridors one pixel wide. STAIRS: ways that go through corners alone. */
+enum fill { SPARSE, DENSE, WAYS, STAIRS };
 
-/* The mask of a maze or of stairs: whether pixel x, y is on a way. */
+/* The mask of ways or of stairs: whether pixel x, y is on a way. */
 static bool
-on_way(const struct morphrec_problem *what, enum style style, size_t x, size_t y)
+on_way(const struct morphrec_problem *what, enum fill fill, size_t x, size_t y)
 {
-	if (style == MAZE)
+	if (fill == WAYS)
 		return y % 2 == 0 || x == (y % 4 == 1 ? what->w - 1 : 0);
 	return x == y;
 }
 
 static struct job
-job_new(struct check_rng *r, const struct morphrec_problem *what, enum style style)
+job_filled(struct check_rng *r, const struct morphrec_problem *what, enum fill fill)
 {
-	struct job a = {.what = *what, .n = what->w * what->h * what->d};
-	const size_t levels = style >= MAZE ? 3 : 2 + rng_below(r, 60);
+	struct job a = job_of(what);
+	const size_t levels = fill >= WAYS ? 3 : 2 + rng_below(r, 60);
 
-	a.bytes = a.n * img_type_size(what->type);
-	a.J = weir_xalloc(a.bytes, 1);
-	a.I = weir_xalloc(a.bytes, 1);
-	a.got = weir_xalloc(a.bytes, 1);
-	a.want = weir_xalloc(a.bytes, 1);
 	for (size_t i = 0; i < a.n; i++) {
 		const size_t x = i % what->w, y = i / what->w % what->h;
 		double m = sample(r, levels, what), j = sample(r, levels, what);
-		if (style == DENSE && !what->erode)
+		if (fill == DENSE && !what->erode)
 			m += 60;
-		if (style != DENSE && rng_below(r, 1 + a.n / 4))
+		if (fill != DENSE && rng_below(r, 1 + a.n / 4))
 			j = what->erode ? 100 : what->type == IMG_U8 ? 0 : fmin(j, 0);
-		if (style >= MAZE)
-			m = on_way(what, style, x, y) == what->erode ? 0 : 20;
+		if (fill >= WAYS)
+			m = on_way(what, fill, x, y) == what->erode ? 0 : 20;
 		value_set(what->type, a.J, i, j);
 		value_set(what->type, a.I, i, m);
 	}
 	return a;
-}
-
-static void
-job_free(struct job *a)
-{
-	weir_free(a->J);
-	weir_free(a->I);
-	weir_free(a->got);
-	weir_free(a->want);
 }
 
 /* The same bytes, or NaN both. */
@@ -106,13 +85,10 @@ job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct chec
 	const int err = gpu_morphrec_run(g, &p, a->got, a->I);
 	while (i < a->n && same(a, i))
 		i++;
-	check_case(
-	    m, !err && i == a->n,
-	    "%s %zux%zux%zu, connectivity %d%s, order %d: error %d (%s), sample %zu is %g, not %g",
-	    img_type_name(a->what.type), a->what.w, a->what.h, a->what.d, a->what.conn,
-	    a->what.erode ? ", erosion" : "", order, err, err ? gpu_why(g) : "", i,
-	    i < a->n ? value_get(a->what.type, a->got, i) : 0,
-	    i < a->n ? value_get(a->what.type, a->want, i) : 0);
+	check_case(m, !err && i == a->n, "%s, order %d: error %d (%s), sample %zu is %g, not %g",
+		   job_name(a), order, err, err ? gpu_why(g) : "", i,
+		   i < a->n ? value_get(a->what.type, a->got, i) : 0,
+		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
 	morphrec_free(&p);
 }
 
@@ -140,9 +116,9 @@ define(struct job *a)
 /* A random problem by the first methods of m, tiles and heaps. */
 static void
 problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
-	      enum style style, struct check_many m[2], int methods)
+	      enum fill fill, struct check_many m[2], int methods)
 {
-	struct job a = job_new(r, what, style);
+	struct job a = job_filled(r, what, fill);
 
 	const bool defined = define(&a);
 	for (int k = 0; k < methods; k++)
@@ -178,13 +154,13 @@ pictures_agree(struct gpu *g)
 						.conn = i / 8 % 2 ? 4 : 8,
 						.erode = i / 4 % 2,
 						.threads = 1};
-		enum style style = maze ? MAZE : i % 4 == 1 ? DENSE : SPARSE;
+		enum fill fill = maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE;
 		if (i >= n) {
 			what = (struct morphrec_problem){
 			    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
-			style = DENSE;
+			fill = DENSE;
 		}
-		problem_check(g, &r, &what, style, m, 2);
+		problem_check(g, &r, &what, fill, m, 2);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
 	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes, many seeds");
@@ -200,7 +176,7 @@ corners_are_passed(struct gpu *g)
 	struct check_many m[2] = {0};
 
 	for (size_t k = 0; k < 4; k++) {
-		struct job a = job_new(&r, &what, STAIRS);
+		struct job a = job_filled(&r, &what, STAIRS);
 		uint8_t *J = a.J, *I = a.I, *want = a.want;
 		memset(J, 0, a.n);
 		for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
@@ -265,7 +241,7 @@ bands_agree(struct gpu *g)
 						      .conn = cases[i].conn,
 						      .threads = 1};
 		check_memory(g, cases[i].bytes);
-		problem_check(g, &r, &what, i == 0 ? MAZE : SPARSE, m, 1);
+		problem_check(g, &r, &what, i == 0 ? WAYS : SPARSE, m, 1);
 	}
 	check_memory(g, 0);
 	check_end(&m[0], "gpu: morphrec in bands where memory is short");
@@ -278,11 +254,11 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 	static const struct {
 		size_t w, h, d, bytes;
 		int conn;
-		enum style style;
-	} cases[] = {{20, 60, 1, 0, 4, MAZE},	      {150, 2, 1, 0, 8, SPARSE},
-		     {40, 1100, 1, 260000, 8, DENSE}, {30, 20, 12, 600000, 26, MAZE},
+		enum fill fill;
+	} cases[] = {{20, 60, 1, 0, 4, WAYS},	      {150, 2, 1, 0, 8, SPARSE},
+		     {40, 1100, 1, 260000, 8, DENSE}, {30, 20, 12, 600000, 26, WAYS},
 		     {30, 20, 7, 0, 18, SPARSE},      {33, 400, 2, 260000, 8, DENSE},
-		     {70, 12, 5, 0, 4, MAZE}};
+		     {70, 12, 5, 0, 4, WAYS}};
 	struct check_rng r = {16};
 
 	(void)one;
@@ -295,7 +271,7 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 						      .threads = 1};
 		struct check_many both[2] = {0};
 		check_memory(several, cases[i].bytes * img_type_size(what.type));
-		problem_check(several, &r, &what, cases[i].style, both, cases[i].bytes ? 1 : 2);
+		problem_check(several, &r, &what, cases[i].fill, both, cases[i].bytes ? 1 : 2);
 		check_memory(several, 0);
 		for (int k = 0; k < 2; k++)
 			check_case(m, !both[k].failures, "by %s: %s", k ? "heaps" : "tiles",
@@ -348,7 +324,7 @@ operator_check(struct gpu *g, struct check_rng *r, struct morphrec_problem what,
 
 	what.erode = morphrec_op_erodes(o->op);
 	for (int over = 0; over < 2; over++) {
-		struct job a = job_new(r, &what, DENSE);
+		struct job a = job_filled(r, &what, DENSE);
 		struct morphrec_plan p;
 		void *const to = over ? a.J : a.got;
 		memcpy(a.J, a.I, a.bytes);

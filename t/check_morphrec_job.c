@@ -9,19 +9,26 @@
 #include "t/check_morphrec.h"
 
 struct job
+job_of(const struct morphrec_problem *what)
+{
+	const size_t n = what->w * what->h * what->d, bytes = n * img_type_size(what->type);
+
+	return (struct job){.what = *what,
+			    .n = n,
+			    .bytes = bytes,
+			    .J = weir_xalloc(bytes, 1),
+			    .I = weir_xalloc(bytes, 1),
+			    .got = weir_xalloc(bytes, 1),
+			    .want = weir_xalloc(bytes, 1)};
+}
+
+struct job
 job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode)
 {
-	struct job a = {
-	    .what =
-		{.type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode, .threads = 1},
-	    .n = w * h * d};
+	const struct morphrec_problem what = {
+	    .type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode, .threads = 1};
 
-	a.bytes = a.n * img_type_size(type);
-	a.J = weir_xalloc(a.bytes, 1);
-	a.I = weir_xalloc(a.bytes, 1);
-	a.got = weir_xalloc(a.bytes, 1);
-	a.want = weir_xalloc(a.bytes, 1);
-	return a;
+	return job_of(&what);
 }
 
 void

@@ -12,6 +12,7 @@
 #define WEIR_GPU_MORPHREC_FIELD_H
 
 #include <stdint.h>
+#include <type_traits>
 
 #include "gpu/device.h"
 
@@ -26,67 +27,59 @@ typedef unsigned long long u64;
 
 /* Words that hold keys of `bits` bits. Key i stands at bit i * bits. */
 template <unsigned bits> struct keys {
-	typedef unsigned word;
-	static constexpr unsigned per = 32 / bits, tile_h = 128;
+	typedef std::conditional_t<bits == 64, u64, unsigned> word;
+	static constexpr unsigned per = bits == 64 ? 1 : 32 / bits, tile_h = bits == 64 ? 64 : 128;
 
 	static __device__ word
 	larger(word a, word b)
 	{
-		return bits == 8 ? __vmaxu4(a, b) : bits == 16 ? __vmaxu2(a, b) : max(a, b);
+		if constexpr (bits == 8)
+			return __vmaxu4(a, b);
+		else if constexpr (bits == 16)
+			return __vmaxu2(a, b);
+		else
+			return max(a, b);
 	}
 	static __device__ word
 	smaller(word a, word b)
 	{
-		return bits == 8 ? __vminu4(a, b) : bits == 16 ? __vminu2(a, b) : min(a, b);
+		if constexpr (bits == 8)
+			return __vminu4(a, b);
+		else if constexpr (bits == 16)
+			return __vminu2(a, b);
+		else
+			return min(a, b);
 	}
 	/* Each key is replaced by the one to its left, or to its right, in the row. */
 	static __device__ word
 	from_left(word left, word here)
 	{
-		return bits == 32 ? left : __funnelshift_l(left, here, bits);
+		if constexpr (bits < 32)
+			return __funnelshift_l(left, here, bits);
+		else
+			return left;
 	}
 	static __device__ word
 	from_right(word here, word right)
 	{
-		return bits == 32 ? right : __funnelshift_r(here, right, bits);
+		if constexpr (bits < 32)
+			return __funnelshift_r(here, right, bits);
+		else
+			return right;
 	}
 	static __device__ word
 	key(word w, unsigned i)
 	{
-		return bits == 32 ? w : w >> i * bits & ((1u << bits % 32) - 1);
+		return bits < 32 ? w >> i * bits & ((1u << bits % 32) - 1) : w;
 	}
 };
 
-template <> struct keys<64> {
-	typedef u64 word;
-	static constexpr unsigned per = 1, tile_h = 64;
-
-	static __device__ word
-	larger(word a, word b)
-	{
-		return max(a, b);
-	}
-	static __device__ word
-	smaller(word a, word b)
-	{
-		return min(a, b);
-	}
-	static __device__ word
-	from_left(word left, word)
-	{
-		return left;
-	}
-	static __device__ word
-	from_right(word, word right)
-	{
-		return right;
-	}
-	static __device__ word
-	key(word w, unsigned)
-	{
-		return w;
-	}
-};
+/* make<bits>() of the width of the field's keys. */
+#define BY_BITS(f, make, ...)                      \
+	((f)->bits == 8	   ? make<8>(__VA_ARGS__)  \
+	 : (f)->bits == 16 ? make<16>(__VA_ARGS__) \
+	 : (f)->bits == 32 ? make<32>(__VA_ARGS__) \
+			   : make<64>(__VA_ARGS__))
 
 struct field {
 	void *J, *I;	 /* words, as above */

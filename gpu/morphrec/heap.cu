@@ -171,8 +171,6 @@ delete_root(heap &h, pixel *s)
 	return root;
 }
 
-constexpr unsigned MOST = 26; /* neighbours of a pixel */
-
 struct totals {
 	u64 seeds; /* found, listed or not */
 	u64 spread, raised;
@@ -183,10 +181,10 @@ struct cluster {
 	totals *t;
 	pixel *seed;  /* [seeds] */
 	pixel *node;  /* [heaps][nodes][NODE] */
-	pixel *fresh; /* [heaps][NODE * (MOST + 1)]: raised, not yet inserted */
+	pixel *fresh; /* [heaps][NODE * (NEIGHBOURS + 1)]: raised, not yet inserted */
 	size_t seeds, nodes;
 	unsigned heaps;
-	size_t step[MOST]; /* from a key to its neighbours */
+	size_t step[NEIGHBOURS]; /* from a key to its neighbours */
 	unsigned neighbours;
 	size_t keys; /* of the field */
 };
@@ -315,7 +313,7 @@ __launch_bounds__(NODE) spread(const field f, const cluster c)
 	__shared__ unsigned nfresh;
 	const unsigned t = threadIdx.x, b = blockIdx.x;
 	const size_t seeds = min((size_t)c.t->seeds, c.seeds);
-	pixel *fresh = c.fresh + (size_t)b * NODE * (MOST + 1);
+	pixel *fresh = c.fresh + (size_t)b * NODE * (NEIGHBOURS + 1);
 	heap h = {reinterpret_cast<pixel(*)[NODE]>(c.node + (size_t)b * c.nodes * NODE), 0,
 		  (unsigned)c.nodes};
 	size_t next = seeds * b / c.heaps, end = seeds * (b + 1) / c.heaps;
@@ -358,30 +356,12 @@ __launch_bounds__(NODE) spread(const field f, const cluster c)
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
-/* The neighbours of a key as steps between keys; rows and slices are that many keys apart. */
-void
-list_neighbours(const field *f, cluster *c)
-{
-	const int axes = f->conn == 4 || f->conn == 6 ? 1 : f->conn == 8 || f->conn == 18 ? 2 : 3;
-	const unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
-	const size_t row = f->pitch * per, slice = f->slice * row;
-
-	c->neighbours = 0;
-	for (int dz = -1; dz <= 1; dz++)
-		for (int dy = -1; dy <= 1; dy++)
-			for (int dx = -1; dx <= 1; dx++) {
-				const int differ = (dz != 0) + (dy != 0) + (dx != 0);
-				if (differ && differ <= axes && (!dz || field_volume(*f)))
-					c->step[c->neighbours++] =
-					    (size_t)dz * slice + (size_t)dy * row + (size_t)dx;
-			}
-}
-
 /* The sizes: about a place for every second key. */
 void
 cluster_shape(const field *f, unsigned most, cluster *c)
 {
 	const unsigned per = f->bits == 64 ? 1 : 32 / f->bits;
+	neighbour near[NEIGHBOURS];
 
 	*c = {};
 	c->keys = field_words(*f) * per;
@@ -389,14 +369,16 @@ cluster_shape(const field *f, unsigned most, cluster *c)
 	c->heaps = (unsigned)(want < most ? want : most);
 	c->nodes = want / c->heaps + 8;
 	c->seeds = c->keys / 4 + NODE;
-	list_neighbours(f, c);
+	c->neighbours = (unsigned)neighbours_list(f->conn, f->pitch * per, f->slice, near);
+	for (unsigned i = 0; i < c->neighbours; i++)
+		c->step[i] = (size_t)near[i].at;
 }
 
 size_t
 cluster_bytes(const cluster *c)
 {
 	return sizeof(totals) +
-	       (c->seeds + c->heaps * (c->nodes + MOST + 1) * NODE) * sizeof(pixel);
+	       (c->seeds + c->heaps * (c->nodes + NEIGHBOURS + 1) * NODE) * sizeof(pixel);
 }
 
 constexpr unsigned HEAPS = 1024; /* as many as morphrec_heaps_bytes() reckons with */
@@ -459,8 +441,5 @@ morphrec_heaps(struct gpu *g, const field *f, field_figures *figures)
 	c.node = c.seed + c.seeds;
 	c.fresh = c.node + c.heaps * c.nodes * NODE;
 	*figures = {};
-	return f->bits == 8    ? run<8>(g, f, c, figures)
-	       : f->bits == 16 ? run<16>(g, f, c, figures)
-	       : f->bits == 32 ? run<32>(g, f, c, figures)
-			       : run<64>(g, f, c, figures);
+	return BY_BITS(f, run, g, f, c, figures);
 }

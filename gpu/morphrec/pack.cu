@@ -5,7 +5,6 @@
  * Bound: per pixel a sample and a key, in and out of device memory.
  */
 #include <math.h>
-#include <type_traits>
 
 #include "gpu/morphrec/field.h"
 
@@ -13,19 +12,10 @@ namespace
 {
 
 /* Unsigned numbers of that many bits. */
-template <unsigned bits> struct raw_type;
-template <> struct raw_type<8> {
-	typedef uint8_t type;
-};
-template <> struct raw_type<16> {
-	typedef uint16_t type;
-};
-template <> struct raw_type<32> {
-	typedef uint32_t type;
-};
-template <> struct raw_type<64> {
-	typedef u64 type;
-};
+template <unsigned bits>
+using sample_bits =
+    std::conditional_t<bits == 8, uint8_t,
+		       std::conditional_t<bits == 16, uint16_t, typename keys<bits>::word>>;
 
 /* morphrec/keys.h, in and out. */
 template <unsigned bits>
@@ -79,8 +69,7 @@ __device__ typename keys<bits>::word
 samples_of(const field &f, const spot &s, const void *samples, size_t from)
 {
 	typedef typename keys<bits>::word word;
-	const typename raw_type<bits>::type *v =
-	    static_cast<const typename raw_type<bits>::type *>(samples);
+	const auto *v = static_cast<const sample_bits<bits> *>(samples);
 	word all = 0;
 
 	if (is_whole<bits>(f, s, from))
@@ -116,7 +105,7 @@ pack(const field f, const span part, void *words, const void *samples)
 
 /* The value of a sample of a floating type; of others nothing asks for it. */
 template <unsigned bits>
-__device__ typename std::conditional<bits == 32, float, double>::type
+__device__ std::conditional_t<bits == 32, float, double>
 value_of(u64 v)
 {
 	if constexpr (bits == 32)
@@ -245,7 +234,7 @@ template <unsigned bits>
 __global__ void
 unpack(const field f, const span part, const void *words, void *samples, const morphrec_recipe r)
 {
-	typedef typename raw_type<bits>::type type;
+	typedef sample_bits<bits> type;
 	typedef typename keys<bits>::word word;
 	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -279,10 +268,6 @@ template <unsigned bits>
 int
 to_words(struct gpu *g, const field *f, const span &s, void *words, const void *samples)
 {
-	int err = gpu_begin(g);
-
-	if (err)
-		return err;
 	GPU_LAUNCH(g, pack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples);
 	return gpu_end(g);
 }
@@ -292,10 +277,6 @@ int
 to_samples(struct gpu *g, const field *f, const span &s, const void *words, void *samples,
 	   const morphrec_recipe &r)
 {
-	int err = gpu_begin(g);
-
-	if (err)
-		return err;
 	GPU_LAUNCH(g, unpack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples,
 		   r);
 	return gpu_end(g);
@@ -306,10 +287,6 @@ int
 make_words(struct gpu *g, const field *f, const span &s, const void *samples,
 	   const morphrec_recipe &r, const outline &whole, unsigned *nan)
 {
-	int err = gpu_begin(g);
-
-	if (err)
-		return err;
 	GPU_LAUNCH(g, make<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, samples, r, whole,
 		   nan);
 	return gpu_end(g);
@@ -321,34 +298,26 @@ int
 morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
 	      const void *samples)
 {
-	const span s = span_of(f, first, n);
+	const int err = gpu_begin(g);
 
-	return f->bits == 8    ? to_words<8>(g, f, s, words, samples)
-	       : f->bits == 16 ? to_words<16>(g, f, s, words, samples)
-	       : f->bits == 32 ? to_words<32>(g, f, s, words, samples)
-			       : to_words<64>(g, f, s, words, samples);
+	return err ? err : BY_BITS(f, to_words, g, f, span_of(f, first, n), words, samples);
 }
 
 int
 morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
 		void *samples, const morphrec_recipe *r)
 {
-	const span s = span_of(f, first, n);
+	const int err = gpu_begin(g);
 
-	return f->bits == 8    ? to_samples<8>(g, f, s, words, samples, *r)
-	       : f->bits == 16 ? to_samples<16>(g, f, s, words, samples, *r)
-	       : f->bits == 32 ? to_samples<32>(g, f, s, words, samples, *r)
-			       : to_samples<64>(g, f, s, words, samples, *r);
+	return err ? err : BY_BITS(f, to_samples, g, f, span_of(f, first, n), words, samples, *r);
 }
 
 int
 morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
 	      const morphrec_recipe *r, const outline *whole, unsigned *nan)
 {
-	const span s = span_of(f, first, n);
+	const int err = gpu_begin(g);
 
-	return f->bits == 8    ? make_words<8>(g, f, s, samples, *r, *whole, nan)
-	       : f->bits == 16 ? make_words<16>(g, f, s, samples, *r, *whole, nan)
-	       : f->bits == 32 ? make_words<32>(g, f, s, samples, *r, *whole, nan)
-			       : make_words<64>(g, f, s, samples, *r, *whole, nan);
+	return err ? err
+		   : BY_BITS(f, make_words, g, f, span_of(f, first, n), samples, *r, *whole, nan);
 }

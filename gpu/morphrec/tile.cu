@@ -485,11 +485,8 @@ morphrec_tiles(struct gpu *g, const field *f, field_figures *figures)
 	q.level = q.state + tiles;
 	if ((err = gpu_begin(g)))
 		return err;
-	err = f->bits == 8    ? run<8>(g, f, q)
-	      : f->bits == 16 ? run<16>(g, f, q)
-	      : f->bits == 32 ? run<32>(g, f, q)
-			      : run<64>(g, f, q);
-	if (err || (err = gpu_end(g)) || (err = gpu_look(g, &r, q.r, sizeof r)))
+	if ((err = BY_BITS(f, run, g, f, q)) || (err = gpu_end(g)) ||
+	    (err = gpu_look(g, &r, q.r, sizeof r)))
 		return err;
 	*figures = {tiles, r.visits, r.changed};
 	return 0;
