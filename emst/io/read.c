@@ -1,5 +1,6 @@
 /* Items to vertices. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
