@@ -18,7 +18,6 @@ load lib
 	fails 2 "--min-size: '0' is not a whole number in 1..4503599627370496" rawlabel --min-size=0
 	fails 2 "--node: '1000001' is not a whole number in 1..1000000, or" morphrec --node=1000001
 	fails 2 "-e, --tol: '.6' is not a number above 0, at most 0.5" usfft -T 1 -n 4 -e .6
-	fails 2 "--wstep: '1e13' is not a number above 0, at most 1000000000000" usfft -T 1 -n 4 --wstep=1e13
 	fails 2 "--distance: '-1' is not a number in 0..1e+300" emst --distance=-1
 	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
 }
