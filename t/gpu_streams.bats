@@ -68,7 +68,7 @@ as_one() {
 @test "dptrace -g of a stream of pictures gives what the CPU gives" {
 	grays
 	for n in 1 2 3 7; do
-		for o in -n4 '--score=edge --to=svg' --overlay; do
+		for o in -n4 '--score=edge --to=csv' --overlay; do
 			dptrace --quiet -p 5,20 -p 50,30 ${o/overlay/overlay=want.over} $(seq -f g%g $n) >want
 			$gpu/dptrace -g --quiet -p 5,20 -p 50,30 ${o/overlay/overlay=got.over} $(seq -f g%g $n) | cmp - want
 		done
