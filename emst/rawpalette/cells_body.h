@@ -279,16 +279,24 @@ list_cells(struct cells *c)
 	return 0;
 }
 
+/* Returns room for n numbers and LANES more, which are 0. */
+static void *
+padded(size_t n, size_t size)
+{
+	char *x = weir_alloc_large(n + LANES, size);
+
+	if (x)
+		memset(x + n * size, 0, LANES * size);
+	return x;
+}
+
 /* Fills u. */
 static int
 place_colours(struct cells *c, const struct palette_colours *p)
 {
-	for (int a = 0; a < DIMS; a++) {
-		c->u[a] = weir_alloc_large(c->n + LANES, sizeof *c->u[a]);
-		if (!c->u[a])
+	for (int a = 0; a < DIMS; a++)
+		if (!(c->u[a] = padded(c->n, sizeof *c->u[a])))
 			return -ENOMEM;
-		memset(c->u[a] + c->n, 0, LANES * sizeof *c->u[a]);
-	}
 	for (size_t i = 0; i < c->n; i++) {
 		int32_t x[DIMS];
 		colour_of(p, c->from[i], x);
@@ -335,10 +343,10 @@ keep_sums(struct cells *c)
 		cells_add(&sum[i], c, i);
 	c->sum = sum;
 	for (int a = 0; a < DIMS; a++) {
-		float *x = weir_alloc_large(c->n + LANES, sizeof *x);
+		float *x = padded(c->n, sizeof *x);
 		if (!x)
 			return -ENOMEM;
-		for (size_t i = 0; i < c->n + LANES; i++)
+		for (size_t i = 0; i < c->n; i++)
 			x[i] = (float)c->u[a][i] * c->unit;
 		c->x[a] = x;
 	}
@@ -365,7 +373,7 @@ cells_make(struct cells *c, const struct palette_colours *p)
 	return err ? err : list_cells(c);
 }
 
-/* Makes the colours of cells_body.h fewer, along the nodes of their tree. */
+/* --- fewer colours, along the nodes of the tree --------------------------------------------------------------------- */
 
 /* Cuts the node of side 2^s that holds the colours from..to-1 and w pixels. Returns the place after the last start. */
 static uint32_t *
@@ -447,12 +455,9 @@ cells_thin(struct cells *to, const struct cells *c, const uint32_t *start, size_
 			     .squares = c->squares};
 	if (!to->key || !to->sum || !to->square)
 		return -ENOMEM;
-	for (int a = 0; a < DIMS; a++) {
-		to->x[a] = weir_alloc_large(n + LANES, sizeof *to->x[a]);
-		if (!to->x[a])
+	for (int a = 0; a < DIMS; a++)
+		if (!(to->x[a] = padded(n, sizeof *to->x[a])))
 			return -ENOMEM;
-		memset(to->x[a] + n, 0, LANES * sizeof *to->x[a]);
-	}
 	for (size_t p = 0; p < n; p++) {
 		join_run(to, p, c, start[p], start[p + 1]);
 		if (start[p] <= c->clear && c->clear < start[p + 1])

@@ -77,10 +77,10 @@ struct joining {
 
 struct ward {
 	size_t n;
-	struct centre *c;     /* [n]; owned */
-	struct joining *join; /* [n - 1], the cheapest first; owned */
-	uint32_t *up;	      /* [n]; scratch, owned */
-	struct centre *part;  /* [n]; scratch, owned */
+	const struct centre *c; /* [n]; borrowed */
+	struct joining *join;	/* [n - 1], the cheapest first; owned */
+	uint32_t *up;		/* [n]; scratch, owned */
+	struct centre *part;	/* [n]; scratch, owned */
 };
 
 /* The remaining classes, by coordinate. w < 0 marks a class that has joined another, and the places up to a multiple of WIDE. */
@@ -254,31 +254,19 @@ find_joinings(struct ward *w)
 
 /* Finds the order of joining n classes: always the two whose joining costs least. 0 or -ENOMEM; call ward_free() in either case. */
 static int
-ward_make(struct ward **out, const struct centre *c, size_t n)
+ward_make(struct ward *w, const struct centre *c, size_t n)
 {
-	struct ward *w = *out = weir_calloc(1, sizeof *w);
-
-	if (!w)
-		return -ENOMEM;
-	*w = (struct ward){n, weir_alloc(n, sizeof *w->c), weir_alloc(n, sizeof *w->join),
-			   weir_alloc(n, sizeof *w->up), weir_alloc(n, sizeof *w->part)};
-	if (!w->c || !w->join || !w->up || !w->part)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		w->c[i] = c[i];
-	return find_joinings(w);
+	*w = (struct ward){n, c, weir_alloc(n, sizeof *w->join), weir_alloc(n, sizeof *w->up),
+			   weir_alloc(n, sizeof *w->part)};
+	return w->join && w->up && w->part ? find_joinings(w) : -ENOMEM;
 }
 
 static void
 ward_free(struct ward *w)
 {
-	if (!w)
-		return;
-	weir_free(w->c);
 	weir_free(w->join);
 	weir_free(w->up);
 	weir_free(w->part);
-	weir_free(w);
 }
 
 /* Fills out [k] with the classes when k <= n of them are left. */
@@ -753,28 +741,24 @@ swap_classes(struct lloyd *l)
 static int
 improve(struct choice *h, const struct cells *thin, bool few)
 {
-	struct lloyd *l = weir_calloc(1, sizeof *l);
-	int err = l ? lloyd_init(l, thin, 1) : -ENOMEM;
+	struct lloyd *l = lloyd_new(thin, 1, h->k);
 
-	if (!err) {
-		l->k = h->k;
-		l->few = few;
-		l->c = h->c;
+	if (!l)
+		return -ENOMEM;
+	l->few = few;
+	l->c = h->c;
+	swap_classes(l);
+	if (thin->has_opaque || thin->has_clear) {
+		pin(l);
 		swap_classes(l);
-		if (thin->has_opaque || thin->has_clear) {
-			pin(l);
-			swap_classes(l);
-		}
-		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-		h->sse = swaps_try(l, few ? 2 * FAILURES : FAILURES, h->sse);
-		h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-		h->pinned = l->pinned;
-		h->c = l->c;
 	}
-	if (l)
-		lloyd_free(l);
-	weir_free(l);
-	return err;
+	h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
+	h->sse = swaps_try(l, few ? 2 * FAILURES : FAILURES, h->sse);
+	h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
+	h->pinned = l->pinned;
+	h->c = l->c;
+	lloyd_free(l);
+	return 0;
 }
 
 /* Makes k classes, starting from an octree whose nodes are split from pixels/parts pixels on. */
@@ -782,7 +766,7 @@ static void
 settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 {
 	struct centre *seed = NULL;
-	struct ward *w = NULL;
+	struct ward w = {0};
 	struct cells thin = {0};
 	size_t n;
 	int err = seeds_make(cells, (double)cells->pixels / parts, SEEDS * k, &seed, &n);
@@ -791,7 +775,7 @@ settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 		err = ward_make(&w, seed, n);
 	if (!err) {
 		h->k = k < n ? k : n;
-		ward_cut(w, h->k, h->c.at);
+		ward_cut(&w, h->k, h->c.at);
 		err = make_thin(&thin, cells, h);
 	}
 	if (!err)
@@ -799,7 +783,7 @@ settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 	if (err)
 		h->sse = -1;
 	cells_free(&thin);
-	ward_free(w);
+	ward_free(&w);
 	weir_free(seed);
 }
 
@@ -836,26 +820,22 @@ settle_best(struct choice h[STARTS], const struct cells *cells, size_t k, int th
 static int
 find_labels(const struct cells *cells, const struct choice *h, int threads, uint32_t *label)
 {
-	struct lloyd *l = weir_calloc(1, sizeof *l);
-	int err = l ? lloyd_init(l, cells, threads) : -ENOMEM;
+	struct lloyd *l = lloyd_new(cells, threads, h->k);
 
-	if (!err) {
-		l->k = h->k;
-		l->pinned = h->pinned;
-		l->c = h->c;
-		lloyd_run(l, MOST_ROUNDS, GAIN);
-		if (cells->n <= HANDFUL && !l->pinned)
-			exchange_run(l);
-		if (l->cells->unit == 1)
-			round_centres(l);
-		lloyd_assign(l);
-		for (size_t p = 0; p < cells->n; p++)
-			label[cells->from[p]] = l->label[p];
-	}
-	if (l)
-		lloyd_free(l);
-	weir_free(l);
-	return err;
+	if (!l)
+		return -ENOMEM;
+	l->pinned = h->pinned;
+	l->c = h->c;
+	lloyd_run(l, MOST_ROUNDS, GAIN);
+	if (cells->n <= HANDFUL && !l->pinned)
+		exchange_run(l);
+	if (cells->unit == 1)
+		round_centres(l);
+	lloyd_assign(l);
+	for (size_t p = 0; p < cells->n; p++)
+		label[cells->from[p]] = l->label[p];
+	lloyd_free(l);
+	return 0;
 }
 
 int

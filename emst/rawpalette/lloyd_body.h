@@ -40,11 +40,11 @@ struct lloyd {
 	const struct cells *cells;
 	size_t k;
 	int threads;
-	/* The colours are so few that swaps are to be thorough. False after lloyd_init(). */
+	/* The colours are so few that swaps are to be thorough. False after lloyd_new(). */
 	bool few;
 	/*
 	 * Opaque colours go to opaque classes only, and the clear colour to the class `clear` unless this is k. The alpha of an
-	 * opaque centre is 255, and the clear centre is the clear colour. False after lloyd_init().
+	 * opaque centre is 255, and the clear centre is the clear colour. False after lloyd_new().
 	 */
 	bool pinned;
 	struct centres c;
@@ -54,28 +54,34 @@ struct lloyd {
 	size_t shares; /* the cells are divided into shares, which the threads take in turn */
 };
 
-/* Allocates; there are no classes yet. 0 or -ENOMEM; call lloyd_free() in either case. */
-static int
-lloyd_init(struct lloyd *l, const struct cells *cells, int threads)
-{
-	size_t shares = cells->n / SHARE + 1;
-
-	shares = shares < MOST_SHARES ? shares : MOST_SHARES;
-	*l = (struct lloyd){.cells = cells,
-			    .threads = threads,
-			    .shares = shares,
-			    .label = weir_alloc_large(cells->n + LANES, 1),
-			    .share = weir_alloc(shares * PALETTE_MOST, sizeof *l->share)};
-	return l->label && l->share ? 0 : -ENOMEM;
-}
-
 static void
 lloyd_free(struct lloyd *l)
 {
 	weir_free(l->label);
 	weir_free(l->share);
-	l->label = NULL;
-	l->share = NULL;
+	weir_free(l);
+}
+
+/* Makes room for k classes; there are none yet. Free it with lloyd_free(). NULL: no memory. */
+static struct lloyd *
+lloyd_new(const struct cells *cells, int threads, size_t k)
+{
+	struct lloyd *l = weir_calloc(1, sizeof *l);
+	size_t shares = cells->n / SHARE + 1;
+
+	if (!l)
+		return NULL;
+	shares = shares < MOST_SHARES ? shares : MOST_SHARES;
+	*l = (struct lloyd){.cells = cells,
+			    .k = k,
+			    .threads = threads,
+			    .shares = shares,
+			    .label = weir_alloc_large(cells->n + LANES, 1),
+			    .share = weir_alloc(shares * PALETTE_MOST, sizeof *l->share)};
+	if (l->label && l->share)
+		return l;
+	lloyd_free(l);
+	return NULL;
 }
 
 /* Fills the places after the last. */

@@ -1,6 +1,5 @@
 /* rawpalette replaces the colours of pictures by few with little loss. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "common/base/die.h"
@@ -81,39 +80,26 @@ struct run {
 	size_t colours, classes;
 };
 
-/* Chooses the colour of every pixel by error diffusion. Pictures of an item are independent. The caller frees the result. */
+/* Chooses the colour of every pixel by error diffusion. The caller frees the result. */
 static uint8_t *
 dither(const struct run *r, const struct item *item, const struct classes *c, const double *mean)
 {
 	const struct shape *s = &item->shape;
-	const size_t size = s->w * s->h, bytes = size * s->planes * img_type_size(s->type);
 	const uint64_t maxval = img_maxval(&item->x);
 	uint8_t *pixel = weir_xalloc_large(s->inputs, 1);
-	double *colour = weir_xalloc(c->n * s->planes, sizeof *colour);
 	const struct dither d = {.w = s->w,
 				 .h = s->h,
 				 .planes = s->planes,
 				 .type = s->type,
+				 .px = item->x.data,
 				 .top = maxval		    ? (double)maxval
 					: s->type == IMG_U8 ? 255
 							    : 65535,
 				 .alpha = s->opaque > 0,
 				 .k = c->n,
-				 .colour = colour};
-	int err = 0;
+				 .colour = mean + s->planes};
 
-	for (size_t i = 0; i < c->n * s->planes; i++)
-		colour[i] = floor(mean[s->planes + i] + .5);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(r->st.threads) if (s->pictures > 1)
-	for (size_t i = 0; i < s->pictures; i++) {
-		struct dither own = d;
-		own.px = (const char *)item->x.data + i * bytes;
-		const int failed = dither_run(&own, pixel + i * size);
-#pragma omp critical
-		err = failed ? failed : err;
-	}
-	weir_free(colour);
-	insist(r->in, err);
+	insist(r->in, dither_run(&d, s->pictures, r->st.threads, pixel));
 	return pixel;
 }
 

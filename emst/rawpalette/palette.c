@@ -7,6 +7,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "emst/rawpalette/palette.h"
+#include "emst/sort.h"
 
 enum { LEVELS_MOST = 4096 }; /* with more, the engine of palette.h is faster and nearly as good */
 
@@ -84,7 +85,11 @@ solve_all(struct levels *l, size_t n, size_t k)
 	}
 }
 
-int
+/*
+ * Sets label[] of n different levels to their classes, 0 .. k-1. Level i in ascending order is e[i].key, and its place in
+ * weight[] and label[] is e[i].a. k <= n <= LEVELS_MOST. 0 or -ENOMEM.
+ */
+static int
 levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, uint32_t *label)
 {
 	struct levels l = {
@@ -188,8 +193,11 @@ make_tables(struct work *w, const struct dither *d)
 			for (size_t j = 0; j < MOST; j++)
 				w->table[i].x[a][j] = INFINITY;
 	for (size_t j = 0; j < d->k; j++) {
+		double colour[4];
 		int32_t x[DIMS];
-		const int kind = place(d, d->colour + j * d->planes, x);
+		for (size_t a = 0; a < d->planes; a++)
+			colour[a] = floor(d->colour[j * d->planes + a] + .5);
+		const int kind = place(d, colour, x);
 		add_colour(&w->table[ANY], x, w->dims, j);
 		if (kind != ANY)
 			add_colour(&w->table[kind], x, w->dims, j);
@@ -299,8 +307,8 @@ make_work(const struct dither *d)
 	return w;
 }
 
-int
-dither_run(const struct dither *d, uint8_t *index)
+static int
+dither_picture(const struct dither *d, uint8_t *index)
 {
 	struct work *w = make_work(d);
 
@@ -316,6 +324,23 @@ dither_run(const struct dither *d, uint8_t *index)
 	}
 	free_work(w);
 	return 0;
+}
+
+int
+dither_run(const struct dither *d, size_t pictures, int threads, uint8_t *index)
+{
+	const size_t size = d->w * d->h, bytes = size * d->planes * img_type_size(d->type);
+	bool failed = false;
+
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads) \
+    reduction(||                                                   \
+	      : failed) if (pictures > 1)
+	for (size_t i = 0; i < pictures; i++) {
+		struct dither own = *d;
+		own.px = (const char *)d->px + i * bytes;
+		failed = dither_picture(&own, index + i * size) || failed;
+	}
+	return failed ? -ENOMEM : 0;
 }
 
 /* ---- wide ---- */
@@ -595,7 +620,7 @@ run(struct wide *w, int threads)
 	return 0;
 }
 
-int
+static int
 palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label)
 {
 	struct wide w = {.v = v, .n = v->set.n, .d = v->planes, .k = k, .label = label};

@@ -31,16 +31,6 @@
 
 #include "common/stream/img.h"
 #include "emst/classes/classes.h"
-#include "emst/sort.h"
-
-/* The palette of a gray picture, which has the least possible error. */
-
-/*
- * Sets label[] of n different levels to their classes, 0 .. k-1. Level i in ascending order is e[i].key, and its place in
- * weight[] and label[] is e[i].a. k <= n <= LEVELS_MOST. 0 or -ENOMEM.
- */
-int
-levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, uint32_t *label);
 
 /*
  * Puts a picture into few colours by error diffusion (R. W. Floyd, L. Steinberg 1976): mean colours of small areas are kept.
@@ -62,19 +52,20 @@ levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, 
  */
 
 struct dither {
-	size_t w, h, planes;  /* 1 .. 4 planes */
-	enum img_type type;   /* IMG_U8 or IMG_U16 */
-	const void *px;	      /* [h][w][planes]; borrowed */
-	double top;	      /* the largest sample */
-	bool alpha;	      /* the last plane is alpha, and opaque pixels have the alpha top */
-	size_t k;	      /* colours, 1 .. 256 */
-	const double *colour; /* [k][planes], whole numbers from 0 to top; borrowed */
+	size_t w, h, planes; /* 1 .. 4 planes */
+	enum img_type type;  /* IMG_U8 or IMG_U16 */
+	const void *px;	     /* [h][w][planes]; borrowed */
+	double top;	     /* the largest sample */
+	bool alpha;	     /* the last plane is alpha, and opaque pixels have the alpha top */
+	size_t k;	     /* colours, 1 .. 256 */
+	const double
+	    *colour; /* [k][planes], rounded here to whole numbers from 0 to top; borrowed */
 };
 
-/* Sets index[h][w] to the colour of each pixel. 0 or -ENOMEM. */
-int dither_run(const struct dither *d, uint8_t *index);
+/* Sets index[pictures][h][w] to the colour of each pixel. The pictures, one after the other, are independent. 0 or -ENOMEM. */
+int dither_run(const struct dither *d, size_t pictures, int threads, uint8_t *index);
 
-/* The definition, in direct.c: one pixel, one colour and one coordinate at a time. */
+/* The definition, in direct.c, for a picture and whole colours: one pixel, one colour and one coordinate at a time. */
 int palette_direct_dither(const struct dither *d, uint8_t *index);
 
 enum { PALETTE_MOST = 256, PALETTE_PLANES = 64 };
@@ -92,9 +83,8 @@ int palette_make(const struct vertices *v, size_t k, int threads, uint32_t *labe
  */
 double *palette_means(const struct classes *c, const struct vertices *v);
 
-/* Whether a picture has one to four planes of 8 or 16 bits. Others have their classes of palette_wide(), without alpha. */
+/* Whether a picture has one to four planes of 8 or 16 bits. Alpha and dithering are for these. */
 bool palette_takes(enum img_type type, size_t planes);
-int palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label);
 
 /* The colours as an engine takes them. */
 struct palette_colours {
