@@ -9,13 +9,11 @@
 
 #include "common/base/mem.h"
 #include "emst/emst.h"
-#include "emst/lattice/lattice.h"
 
 /* ---- the tree ---- */
 
 struct direct {
 	const struct emst_set *s;
-	uint32_t *code;	    /* EMST_CODE: the colours */
 	const double *core; /* radii, or NULL */
 	uint32_t *tree;	    /* [n]: the tree a vertex is in */
 };
@@ -36,28 +34,6 @@ code_d2(uint32_t a, uint32_t b)
 		d2 += t * t;
 	}
 	return d2;
-}
-
-/* Fills code[] with the colours in ascending order: those of the list, or those whose bits are set in the lattice. */
-static void
-read_codes(const struct emst_set *s, uint32_t *code)
-{
-	const struct lattice *l = s->lattice;
-
-	for (size_t i = 0; !l && i < s->n; i++)
-		code[i] = s->code[i];
-	if (!l)
-		return;
-	for (size_t r = 0; r < 256; r++)
-		for (size_t g = 0; g < 256; g++) {
-			const uint64_t *row =
-			    l->bits + ((r + 1) * LATTICE_SIDE + g + 1) * LATTICE_WORDS + 1;
-			if (!(row[0] | row[1] | row[2] | row[3]))
-				continue;
-			for (size_t b = 0; b < 256; b++)
-				if (row[b / 64] >> b % 64 & 1)
-					*code++ = (uint32_t)(r << 16 | g << 8 | b);
-		}
 }
 
 static double
@@ -82,7 +58,8 @@ vector_d2(const struct emst_set *s, size_t i, size_t j)
 static double
 direct_d2(const struct direct *d, size_t i, size_t j)
 {
-	double d2 = d->code ? code_d2(d->code[i], d->code[j]) : vector_d2(d->s, i, j);
+	const struct emst_set *s = d->s;
+	double d2 = s->type == EMST_CODE ? code_d2(s->code[i], s->code[j]) : vector_d2(s, i, j);
 
 	return d->core ? fmax(d2, fmax(d->core[i], d->core[j])) : d2;
 }
@@ -90,8 +67,8 @@ direct_d2(const struct direct *d, size_t i, size_t j)
 static uint32_t
 number(const struct direct *d, size_t i)
 {
-	if (d->code)
-		return d->code[i];
+	if (d->s->type == EMST_CODE)
+		return d->s->code[i];
 	return d->s->id ? d->s->id[i] : (uint32_t)i;
 }
 
@@ -169,38 +146,21 @@ boruvka(struct direct *d, struct emst_tree *t)
 	return best && edge ? 0 : -ENOMEM;
 }
 
-static int
-begin(struct direct *d, const struct emst_set *s)
-{
-	*d = (struct direct){.s = s, .tree = weir_alloc(s->n, sizeof *d->tree)};
-	if (s->type == EMST_CODE && (d->code = weir_alloc(s->n, sizeof *d->code)))
-		read_codes(s, d->code);
-	return d->tree && (d->code || s->type != EMST_CODE) ? 0 : -ENOMEM;
-}
-
-static void
-end(struct direct *d)
-{
-	weir_free(d->tree);
-	weir_free(d->code);
-}
-
 /* core[] holds squared radii here, as in emst_direct_core(). */
 int
 emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 {
-	struct direct d;
-	int err = begin(&d, s);
+	struct direct d = {s, core, weir_alloc(s->n, sizeof *d.tree)};
+	int err = d.tree ? 0 : -ENOMEM;
 
 	*t = (struct emst_tree){.n = s->n,
 				.edge = weir_alloc(s->n, sizeof *t->edge),
 				.length = weir_alloc(s->n, sizeof *t->length)};
 	if (!t->edge || !t->length)
 		err = -ENOMEM;
-	d.core = core;
 	if (!err)
 		err = boruvka(&d, t);
-	end(&d);
+	weir_free(d.tree);
 	if (err) {
 		weir_free(t->edge);
 		weir_free(t->length);
@@ -227,12 +187,10 @@ int
 emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight,
 		 double *core)
 {
-	struct direct d;
-	int err = begin(&d, s);
+	const struct direct d = {.s = s};
 	struct near *near = weir_alloc(s->n, sizeof *near);
+	int err = near ? 0 : -ENOMEM;
 
-	if (!near)
-		err = -ENOMEM;
 	for (size_t i = 0; i < s->n && !err; i++) {
 		uint64_t w = 0;
 		size_t j;
@@ -247,7 +205,6 @@ emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t min_
 			core[i] = near[j].d2;
 	}
 	weir_free(near);
-	end(&d);
 	return err;
 }
 
