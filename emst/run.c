@@ -176,20 +176,14 @@ run_tree(struct emst_tree *t, struct item *item, const struct raw_in *in, struct
 
 /* --- classes ----------------------------------------------------------------------------------------------------------- */
 
-/* Returns the share of all pixels, rounded up. The rounding of the double, a few units in its last place, does not count. */
-static uint64_t
-share_of(double percent, double all)
-{
-	return (uint64_t)fmax(ceil(percent * all / 100 * (1 - 0x1p-50)), 1);
-}
-
 static uint64_t
 weight_of(struct args_size s, const struct raw_in *in, const struct vertices *v)
 {
 	const double all = (double)v->total;
 
+	/* A share is rounded up. The rounding of the double, a few units in its last place, does not count. */
 	if (s.percent >= 0)
-		return share_of(s.percent, all);
+		return (uint64_t)fmax(ceil(s.percent * all / 100 * (1 - 0x1p-50)), 1);
 	if (s.number > all)
 		raw_die(in, "--min-size %.0f: there are only %ju %s", s.number, (uintmax_t)v->total,
 			v->points ? "points" : "pixels");

@@ -5,10 +5,6 @@
 #include "emst/emst.h"
 #include "emst/sort.h"
 
-/* ---- trees ---- */
-
-/* The functions that every engine needs. */
-
 void
 emst_tree_free(struct emst_tree *t)
 {

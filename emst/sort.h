@@ -17,49 +17,36 @@ struct sorted {
  */
 void emst_sort(struct sorted *v, struct sorted *tmp, size_t n);
 
-/* Returns the bits of a number >= 0; as integers they have the order of the numbers. */
+/* The bits of a number >= 0; as integers they have the order of the numbers. */
+union sort_bits {
+	float f;
+	double d;
+	uint32_t u32;
+	uint64_t u64;
+};
+
 static inline uint64_t
 sort_key_float(float x)
 {
-	union {
-		float x;
-		uint32_t bits;
-	} u = {.x = x};
-
-	return u.bits;
+	return (union sort_bits){.f = x}.u32;
 }
 
 static inline uint64_t
 sort_key_double(double x)
 {
-	union {
-		double x;
-		uint64_t bits;
-	} u = {.x = x};
-
-	return u.bits;
+	return (union sort_bits){.d = x}.u64;
 }
 
 static inline float
 sort_float(uint64_t key)
 {
-	union {
-		uint32_t bits;
-		float x;
-	} u = {.bits = (uint32_t)key};
-
-	return u.x;
+	return (union sort_bits){.u32 = (uint32_t)key}.f;
 }
 
 static inline double
 sort_double(uint64_t key)
 {
-	union {
-		uint64_t bits;
-		double x;
-	} u = {.bits = key};
-
-	return u.x;
+	return (union sort_bits){.u64 = key}.d;
 }
 
 /*

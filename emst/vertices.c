@@ -30,48 +30,36 @@ hash(const void *x, size_t bytes)
 	return h;
 }
 
-/* Moves the first of equal vectors to the front of x, in order. table is a hash table with open addressing. */
-static size_t
-gather(struct vertices *v, uint32_t *table, size_t mask)
+/*
+ * Finds the first of equal vectors, and moves it to the front of x, in order. Samples of at most 8 bytes a vertex stay where they
+ * are. table is a hash table with open addressing.
+ */
+CPU_INLINE size_t
+gather(struct vertices *v, uint32_t *table, size_t mask, bool samples)
 {
-	size_t bytes = v->set.k * (v->set.type == EMST_F32 ? sizeof(float) : sizeof(double)), n = 0;
-	char *x = v->x;
-
-	for (size_t i = 0; i < v->inputs; i++) {
-		const char *p = x + i * bytes;
-		size_t slot = hash(p, bytes) & mask;
-		while (table[slot] != NONE && memcmp(x + table[slot] * bytes, p, bytes))
-			slot = (slot + 1) & mask;
-		if (table[slot] == NONE) {
-			table[slot] = (uint32_t)n;
-			v->first[n] = (uint32_t)i;
-			memmove(x + n++ * bytes, p, bytes);
-		}
-		v->of[i] = table[slot];
-	}
-	return n;
-}
-
-/* Does the same for samples of at most 8 bytes a vertex, which stay where they are. */
-static size_t
-gather_samples(struct vertices *v, uint32_t *table, size_t mask)
-{
-	const size_t bytes = v->planes * img_type_size(v->type);
-	const char *x = v->data;
+	const size_t bytes =
+	    samples ? v->planes * img_type_size(v->type)
+		    : v->set.k * (v->set.type == EMST_F32 ? sizeof(float) : sizeof(double));
+	const char *x = samples ? v->data : v->x;
 	size_t n = 0;
 
 	for (size_t i = 0; i < v->inputs; i++) {
-		uint64_t own = 0, other = 0;
-		memcpy(&own, x + i * bytes, bytes);
-		size_t slot = hash(&own, sizeof own) & mask;
+		const char *p = x + i * bytes;
+		uint64_t own = 0;
+		if (samples)
+			memcpy(&own, p, bytes);
+		size_t slot = (samples ? hash(&own, sizeof own) : hash(p, bytes)) & mask;
 		for (; table[slot] != NONE; slot = (slot + 1) & mask) {
-			memcpy(&other, x + v->first[table[slot]] * bytes, bytes);
-			if (other == own)
+			const size_t at = samples ? v->first[table[slot]] : table[slot];
+			if (!memcmp(x + at * bytes, p, bytes))
 				break;
 		}
 		if (table[slot] == NONE) {
 			table[slot] = (uint32_t)n;
-			v->first[n++] = (uint32_t)i;
+			v->first[n] = (uint32_t)i;
+			if (!samples)
+				memmove((char *)v->x + n * bytes, p, bytes);
+			n++;
 		}
 		v->of[i] = table[slot];
 	}
@@ -93,7 +81,7 @@ vertices_distinct(struct vertices *v)
 		return -ENOMEM;
 	}
 	memset(table, 0xff, room * sizeof *table);
-	v->set.n = (v->x ? gather : gather_samples)(v, table, room - 1);
+	v->set.n = v->x ? gather(v, table, room - 1, false) : gather(v, table, room - 1, true);
 	v->set.id = v->first;
 	weir_free(table);
 	return 0;
@@ -151,14 +139,6 @@ survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 	return true;
 }
 
-/* Copies samples. Adding 0 turns -0.0 into 0. */
-static void
-load_floats(float *x, const float *s, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		x[i] = s[i] + 0.f;
-}
-
 static void
 load_bytes(float *x, const void *s, bool is_signed, size_t n)
 {
@@ -205,7 +185,8 @@ load(struct vertices *v, size_t n, struct extent e)
 	if (bytes && floats) {
 		load_bytes(v->x, v->data, v->type == IMG_I8, n);
 	} else if (floats) {
-		load_floats(v->x, v->data, n);
+		for (size_t i = 0; i < n; i++) /* adding 0 turns -0.0 into 0 */
+			((float *)v->x)[i] = ((const float *)v->data)[i] + 0.f;
 	} else {
 		x = v->x;
 		v->scale = scale_of(e);
@@ -273,15 +254,6 @@ make_lattice(struct vertices *v, int threads)
 	return 0;
 }
 
-static int
-make_vectors(struct vertices *v, size_t *at)
-{
-	size_t n = v->inputs * v->planes;
-	struct extent e;
-
-	return survey(v, n, &e, at) ? load(v, n, e) : VERTICES_NOT_FINITE;
-}
-
 int
 vertices_make(struct vertices *v, const void *data, enum img_type type, size_t inputs,
 	      size_t planes, enum vertices_of of, int threads, size_t *at)
@@ -290,6 +262,7 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 		   colours = of == VERTICES_COLOURS || of == VERTICES_SAMPLES,
 		   bare =
 		       of == VERTICES_SAMPLES && planes <= 4 && (type == IMG_U8 || type == IMG_U16);
+	struct extent e;
 	int err = 0;
 
 	*v = (struct vertices){.data = data,
@@ -304,7 +277,8 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 	if (bytes && colours)
 		err = inputs <= FEW_MOST ? make_few(v) : make_lattice(v, threads);
 	else if (!bare && !(bytes && of == VERTICES_PIXELS))
-		err = make_vectors(v, at);
+		err = survey(v, inputs * planes, &e, at) ? load(v, inputs * planes, e)
+							 : VERTICES_NOT_FINITE;
 	if (!err && colours && !bytes)
 		err = vertices_distinct(v);
 	if (err)

@@ -19,8 +19,6 @@ dendrogram_lighter(const struct dendrogram *d, size_t e)
 
 /* ---- labels ---- */
 
-/* Makes labels from cuts. */
-
 struct ranked {
 	uint64_t weight;
 	uint32_t first, label;
@@ -124,9 +122,7 @@ classes_free(struct classes *c)
 
 /* ---- the dendrogram ---- */
 
-/* Single linkage: finds the two parts that each edge of a tree joins. */
-
-/* name[root]: the part that stands for the union-find set with this root. */
+/* Single linkage: finds the two parts that each edge joins. name[root]: the part that stands for the union-find set with this root. */
 static void
 join_parts(struct dendrogram *d, const struct emst_tree *t, uint32_t *up, uint32_t *name)
 {
@@ -169,30 +165,7 @@ dendrogram_free(struct dendrogram *d)
 	*d = (struct dendrogram){0};
 }
 
-/*
- * Returns the n-1 edges (a) sorted by dendrogram_lighter() (key); equal ones stay in the order of the tree. The caller frees
- * the result. NULL means that memory has run out.
- */
-static struct sorted *
-dendrogram_by_lighter(const struct dendrogram *d)
-{
-	struct sorted *e = weir_alloc(d->n, sizeof *e), *tmp = weir_alloc(d->n, sizeof *tmp);
-
-	for (uint32_t i = 0; e && tmp && i + 1 < d->n; i++)
-		e[i] = (struct sorted){dendrogram_lighter(d, i), i, 0};
-	if (e && tmp)
-		emst_sort(e, tmp, d->n - 1);
-	weir_free(tmp);
-	if (!tmp) {
-		weir_free(e);
-		return NULL;
-	}
-	return e;
-}
-
 /* ---- cuts ---- */
-
-/* Cuts the tree by weight, by length and by number. */
 
 void
 cut_size(const struct dendrogram *d, uint64_t min_weight, uint8_t *cut)
@@ -256,8 +229,6 @@ cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut)
 }
 
 /* ---- the functional ---- */
-
-/* Chooses a minimum-size forest by a functional of its classes. */
 
 /* The means and the SSE of the parts, while edges join single vertices into one part. */
 struct means {
@@ -334,13 +305,16 @@ cut_functional(const struct dendrogram *d, const struct emst_tree *t, const stru
 	       double lambda, uint8_t *cut, uint64_t *min_weight)
 {
 	struct means m;
-	struct sorted *e = dendrogram_by_lighter(d);
+	struct sorted *e = weir_alloc(d->n, sizeof *e), *tmp = weir_alloc(d->n, sizeof *tmp);
 	double *sse = weir_alloc(d->n, sizeof *sse);
 	int err = start_means(&m, v);
 
-	if (!e || !sse)
+	if (!e || !tmp || !sse)
 		err = -ENOMEM;
 	if (!err) {
+		for (uint32_t i = 0; i + 1 < d->n; i++)
+			e[i] = (struct sorted){dendrogram_lighter(d, i), i, 0};
+		emst_sort(e, tmp, d->n - 1);
 		sse[0] = 0;
 		for (size_t i = 0; i + 1 < d->n; i++) {
 			join_means(&m, t->edge[e[i].a].u, t->edge[e[i].a].v);
@@ -351,6 +325,7 @@ cut_functional(const struct dendrogram *d, const struct emst_tree *t, const stru
 	}
 	free_means(&m);
 	weir_free(sse);
+	weir_free(tmp);
 	weir_free(e);
 	return err;
 }

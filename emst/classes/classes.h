@@ -82,12 +82,8 @@ int classes_make(struct classes *c, const struct emst_tree *t, const uint8_t *cu
 		 const uint64_t *weight);
 
 /*
- * HDBSCAN* makes classes of at least min_weight from the tree of mutual reachability. Edges are cut, longest first, and those
- * of one length at once, so the order of equal edges does not matter. A class lasts until a cut leaves two or more parts of at
- * least min_weight each. Smaller parts drop out of the class; a single vertex drops out when its last edge is cut. The
- * stability of a class is a sum over the weight that drops out or passes to those parts: 1/length at that cut minus 1/length
- * at the cut where the class began. The classes with the largest total stability are chosen. If the tree never falls into such parts, all is one class. On a Euclidean tree the result is
- * the classes of single linkage that last longest.
+ * HDBSCAN* makes classes of at least min_weight from the tree of mutual reachability, as emst_direct_hdbscan() in emst.h states
+ * it. On a Euclidean tree the result is the classes of single linkage that last longest.
  *
  * With fill, a vertex that has dropped out gets the class that the tree joins it to first: edges join parts in order, unless
  * both have a class.

@@ -122,33 +122,17 @@ rows_free(struct rows *r)
 	*r = (struct rows){0};
 }
 
-/* Returns a block with room for more than the n elements of `block`, which is freed. */
-static void *
-larger(void *block, size_t n, size_t room, size_t size)
-{
-	void *to = weir_xalloc_large(room, size);
-
-	if (n)
-		memcpy(to, block, n * size);
-	weir_free(block);
-	return to;
-}
-
 /* Makes room for n more rows. */
 static void
 make_room(struct rows *r, size_t n)
 {
-	size_t room = r->room ? r->room : 1024;
+	size_t room[] = {r->room, r->room, r->room};
 
-	while (room < r->n + n)
-		room *= 2;
-	if (room == r->room)
-		return;
-	r->x = larger(r->x, r->n, room, row_bytes(r));
-	r->count = larger(r->count, r->n, room, sizeof *r->count);
+	r->x = weir_xgrow(r->x, &room[0], r->n + n, row_bytes(r));
+	r->count = weir_xgrow(r->count, &room[1], r->n + n, sizeof *r->count);
 	if (has_places(r))
-		r->place = larger(r->place, r->n, room, sizeof *r->place);
-	r->room = room;
+		r->place = weir_xgrow(r->place, &room[2], r->n + n, sizeof *r->place);
+	r->room = room[0];
 }
 
 static bool

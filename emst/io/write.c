@@ -14,13 +14,6 @@
 
 enum { BLOCK = 4096 };
 
-static bool
-is_pnm(const struct result *r)
-{
-	return r->common->as == RAW_AS_PNM ||
-	       (r->common->as == RAW_FOLLOW && r->item->x.format == IMG_PNM);
-}
-
 /* --- trees ------------------------------------------------------------------------------------------------------- */
 
 /* Begins an item of n rows of numbers, with names for the columns. */
@@ -101,18 +94,6 @@ write_linkage(struct raw_out *out, const struct result *r)
 }
 
 /* --- classes ----------------------------------------------------------------------------------------------------- */
-
-/* Stores the label as sample i of the type. */
-static void
-put_label(void *to, enum img_type type, size_t i, uint32_t label)
-{
-	if (type == IMG_U8)
-		((uint8_t *)to)[i] = (uint8_t)label;
-	else if (type == IMG_U16)
-		((uint16_t *)to)[i] = (uint16_t)label;
-	else
-		((uint32_t *)to)[i] = label;
-}
 
 /* What an output has for every pixel or point: k samples of `bytes` bytes in all, which its class has in table[]. */
 struct rows_of_classes {
@@ -225,9 +206,10 @@ static void
 write_labels(struct raw_out *out, const struct result *r)
 {
 	const size_t n = r->classes->n;
+	const int as = r->common->as;
 	struct img y;
 
-	if (n > 65535 && is_pnm(r))
+	if (n > 65535 && (as == RAW_AS_PNM || (as == RAW_FOLLOW && r->item->x.format == IMG_PNM)))
 		raw_die(r->in, "%zu classes are more than the 65535 of a PGM; use --raw", n);
 	img_copy_head(&y, &r->item->x);
 	if (r->item->v.planes > 1 || r->item->v.points || r->item->v.count)
@@ -246,7 +228,7 @@ write_labels(struct raw_out *out, const struct result *r)
 	const size_t size = img_type_size(y.type);
 	char *table = weir_xalloc_large(n + 1, size);
 	for (size_t i = 0; i <= n; i++)
-		put_label(table, y.type, i, (uint32_t)i);
+		sample_store(table + i * size, &(double){(double)i}, y.type, 1);
 	write_rows(out, &(struct rows_of_classes){table, table, 1, size}, r);
 	weir_free(table);
 	img_free(&y);
@@ -328,14 +310,6 @@ name_columns(struct img *y, size_t k, bool place)
 	weir_free(names);
 }
 
-/* Whether unsigned integers of 32 bits hold all samples, counts and places. */
-static bool
-fits_u32(const struct vertices *v)
-{
-	return (v->type == IMG_U8 || v->type == IMG_U16 || v->type == IMG_U32) &&
-	       v->total <= UINT32_MAX;
-}
-
 static void
 get_row(double *row, const struct vertices *v, size_t i, bool place)
 {
@@ -351,15 +325,18 @@ static void
 write_colours(struct raw_out *out, const struct result *r)
 {
 	struct vertices *v = &r->item->v;
-	const bool place = !v->code;
+	/* Unsigned integers of 32 bits hold all samples, counts and places. */
+	const bool whole = (v->type == IMG_U8 || v->type == IMG_U16 || v->type == IMG_U32) &&
+			   v->total <= UINT32_MAX,
+		   place = !v->code;
 	const size_t k = v->planes + 1 + place;
 	double *row = weir_xalloc(k, sizeof *row);
-	uint32_t *whole = weir_xalloc(k, sizeof *whole);
+	uint32_t *u32 = weir_xalloc(k, sizeof *u32);
 	struct img y;
 
 	if (!v->weight)
 		insist(r->in, vertices_weigh(v, par_threads(r->common->threads)));
-	img_init(&y, fits_u32(v) ? IMG_U32 : IMG_F64, 2, (size_t[]){k, v->set.n});
+	img_init(&y, whole ? IMG_U32 : IMG_F64, 2, (size_t[]){k, v->set.n});
 	strcpy(y.axis[0].kind, "list");
 	name_columns(&y, v->planes, place);
 	img_set_key(&y, "colours", "%s", img_type_name(v->type));
@@ -369,12 +346,12 @@ write_colours(struct raw_out *out, const struct result *r)
 	raw_head(out, &y);
 	for (size_t i = 0; i < v->set.n; i++) {
 		get_row(row, v, i, place);
-		for (size_t a = 0; y.type == IMG_U32 && a < k; a++)
-			whole[a] = (uint32_t)row[a];
-		raw_write(out, y.type == IMG_U32 ? (void *)whole : row, k);
+		for (size_t a = 0; whole && a < k; a++)
+			u32[a] = (uint32_t)row[a];
+		raw_write(out, whole ? (void *)u32 : row, k);
 	}
 	img_free(&y);
-	weir_free(whole);
+	weir_free(u32);
 	weir_free(row);
 }
 

@@ -76,24 +76,18 @@ find_d2(const struct mesh *g, const struct vertices *v, size_t y, int dir, uint3
 	return r;
 }
 
-static void
-count_d2(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *count)
+/* Counts the edges of one direction by squared length in at[], or places them there. */
+CPU_INLINE void
+each_edge(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *at,
+	  bool places)
 {
 	for (size_t y = 0; y < g->h; y++) {
 		const struct reach r = find_d2(g, v, y, dir, d2);
-		for (size_t x = 0; x + r.x0 < r.x1; x++)
-			count[d2[x]]++;
-	}
-}
-
-static void
-place_edges(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *at)
-{
-	for (size_t y = 0; y < g->h; y++) {
-		const struct reach r = find_d2(g, v, y, dir, d2);
-		for (size_t x = 0; x + r.x0 < r.x1; x++)
-			g->edge[at[d2[x]]++] =
-			    (uint32_t)((y * g->w + r.x0 + x) << 2) | (uint32_t)dir;
+		for (size_t x = 0; x + r.x0 < r.x1; x++) {
+			const uint32_t i = at[d2[x]]++;
+			if (places)
+				g->edge[i] = (uint32_t)((y * g->w + r.x0 + x) << 2) | (uint32_t)dir;
+		}
 	}
 }
 
@@ -126,11 +120,11 @@ sort_bytes(struct mesh *g, const struct vertices *v, int directions)
 	int err = d2 && count ? 0 : -ENOMEM;
 
 	for (int dir = 0; !err && dir < directions; dir++)
-		count_d2(g, v, dir, d2, count);
+		each_edge(g, v, dir, d2, count, false);
 	if (!err)
 		err = make_runs(g, count);
 	for (int dir = 0; !err && dir < directions; dir++)
-		place_edges(g, v, dir, d2, count);
+		each_edge(g, v, dir, d2, count, true);
 	weir_free(d2);
 	weir_free(count);
 	return err;
