@@ -11,9 +11,7 @@
  *
  * order.h sorts the edges.
  *
- * The order of edges (d2, hi - lo, lo) is strict, so two trees that choose each other chose the same edge and no longer
- * ring can close; the tree is the only one, whatever the schedule. Distances are summed as the CPU does it, every operation
- * rounded.
+ * No longer ring can close, as lattice.cu says. Distances are summed as the CPU does it, every operation rounded.
  *
  * Bound: operations. A pair costs 3 k + 3 (k coordinates: a difference, a product, a sum each; the tree, the length, the
  * choice), n^2 pairs a round, and a round at least halves the trees. Bytes: n^2 / 1024 x 4 (k + 2) from the second-level
@@ -684,52 +682,32 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 }
 
 /* The points as the kernels want them, K coordinates each, those beyond the set's 0; numbers and coordinates of colours. */
-struct points {
-	void *x;
+template <class T> struct points {
+	T *x;
 	unsigned *number;
 };
 
 template <class T>
-void
-pad(T *to, const T *from, size_t n, unsigned k, unsigned K)
-{
-	for (size_t i = 0; i < n; i++)
-		for (unsigned a = 0; a < K; a++)
-			to[i * K + a] = a < k ? from[i * k + a] : 0;
-}
-
-void
-paint(float *to, const unsigned *code, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (unsigned a = 0; a < 3; a++)
-			to[3 * i + a] = (float)(code[i] >> 8 * (2 - a) & 255);
-}
-
-size_t
-size_of(const emst_set *s)
-{
-	return s->type == EMST_F64 ? sizeof(double) : sizeof(float);
-}
-
 int
-make_points(points *p, const emst_set *s, unsigned K)
+make_points(points<T> *p, const emst_set *s, unsigned K)
 {
-	p->x = weir_alloc(s->n * K, size_of(s));
+	const T *const from = static_cast<const T *>(s->x);
+
+	p->x = static_cast<T *>(weir_alloc(s->n * K, sizeof *p->x));
 	p->number = static_cast<unsigned *>(weir_alloc(s->n, sizeof *p->number));
 	if (!p->x || !p->number)
 		return -ENOMEM;
-	if (s->type == EMST_CODE) {
+	if (s->type == EMST_CODE)
 		lattice_codes(s->lattice, p->number, 1);
-		paint(static_cast<float *>(p->x), p->number, s->n);
-		return 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->type != EMST_CODE)
+			p->number[i] = s->id ? s->id[i] : (unsigned)i;
+		for (unsigned a = 0; a < K; a++)
+			p->x[i * K + a] = s->type == EMST_CODE
+					      ? (T)(p->number[i] >> 8 * (2 - a) & 255)
+					  : a < s->k ? from[i * s->k + a]
+						     : 0;
 	}
-	for (size_t i = 0; i < s->n; i++)
-		p->number[i] = s->id ? s->id[i] : (unsigned)i;
-	if (s->type == EMST_F32)
-		pad(static_cast<float *>(p->x), static_cast<const float *>(s->x), s->n, s->k, K);
-	else
-		pad(static_cast<double *>(p->x), static_cast<const double *>(s->x), s->n, s->k, K);
 	return 0;
 }
 
@@ -745,13 +723,13 @@ padded(const emst_set *s)
 enum { HOLD_POINTS, HOLD_LABELS, HOLD_CHOICE, HOLD_BVH };
 
 /* Room on the device, and the points there. */
+template <class T>
 int
-place(struct gpu *g, const emst_set *s, unsigned K, bool brute, const points *p, work *w)
+place(struct gpu *g, size_t n, unsigned K, bool brute, const points<T> *p, work *w)
 {
-	const size_t n = s->n, x_bytes = n * K * size_of(s);
 	const unsigned blocks = blocks_for(n, 4 * THREADS);
 	const unsigned want = 8 * (unsigned)g->prop.multiProcessorCount;
-	char *x;
+	T *x;
 	unsigned *number;
 	int err;
 
@@ -759,9 +737,9 @@ place(struct gpu *g, const emst_set *s, unsigned K, bool brute, const points *p,
 	w->parts = brute && blocks < want ? min(blocks_for(want, blocks), MOST_PARTS) : 1;
 	if ((err = gpu_place(g, HOLD_POINTS,
 			     [&](gpu_block *at) {
-				     w->x = x = gpu_take<char>(at, x_bytes);
+				     w->x = x = gpu_take<T>(at, n * K);
 				     w->number = number = gpu_take<unsigned>(at, n);
-				     w->d2 = gpu_take<char>(at, w->parts * n * size_of(s));
+				     w->d2 = gpu_take<T>(at, w->parts * n);
 				     w->to = gpu_take<unsigned>(at, w->parts * n);
 				     w->edges = gpu_take<edge>(at, n);
 				     w->count = gpu_take<counts>(at, 1);
@@ -777,7 +755,7 @@ place(struct gpu *g, const emst_set *s, unsigned K, bool brute, const points *p,
 		     w->chosen = gpu_take<uint2>(at, n);
 	     })))
 		return err;
-	err = gpu_up(g, x, p->x, x_bytes);
+	err = gpu_up(g, x, p->x, n * K * sizeof *x);
 	return err ? err : gpu_up(g, number, p->number, n * 4);
 }
 
@@ -800,7 +778,7 @@ measure(bvh *b, const T *x, size_t n, unsigned K)
 
 template <class T>
 int
-place_bvh(struct gpu *g, const points *p, size_t n, unsigned K, bvh *b)
+place_bvh(struct gpu *g, const points<T> *p, size_t n, unsigned K, bvh *b)
 {
 	const int err = gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
 		b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
@@ -816,7 +794,7 @@ place_bvh(struct gpu *g, const points *p, size_t n, unsigned K, bvh *b)
 	});
 
 	if (!err)
-		measure(b, static_cast<const T *>(p->x), n, K);
+		measure(b, p->x, n, K);
 	return err;
 }
 
@@ -876,7 +854,7 @@ template <class T> struct point_edges {
 /* The edges, in their order, as the tree. The labels and choices are not needed any more. */
 template <class T>
 int
-finish(struct gpu *g, const work &w, const points *p, emst_tree *t)
+finish(struct gpu *g, const work &w, const points<T> *p, emst_tree *t)
 {
 	unsigned most = 0;
 
@@ -886,26 +864,33 @@ finish(struct gpu *g, const work &w, const points *p, emst_tree *t)
 	return order_edges(g, e, w.n, HOLD_CHOICE, HOLD_LABELS, t);
 }
 
+template <class T>
 int
-grow(struct gpu *g, const emst_set *s, bool all, points *p, emst_tree *t)
+grow(struct gpu *g, const emst_set *s, bool all, points<T> *p, emst_tree *t)
 {
 	const unsigned K = padded(s);
-	const bool distinct = s->type == EMST_CODE, wide = s->type == EMST_F64,
-		   brute = all || K > BVH_DIMS || s->n < 2;
+	const bool brute = all || K > BVH_DIMS || s->n < 2;
 	bvh b = {};
 	work w = {};
-	int err = make_points(p, s, K);
+	int err;
 
-	if (err || (err = place(g, s, K, brute, p, &w)))
+	if ((err = make_points(p, s, K)) || (err = place(g, s->n, K, brute, p, &w)) ||
+	    (!brute && (err = place_bvh(g, p, s->n, K, &b))) ||
+	    (err = run<T>(g, w, K, brute ? NULL : &b, s->type == EMST_CODE)))
 		return err;
-	if (!brute && (err = wide ? place_bvh<double>(g, p, s->n, K, &b)
-				  : place_bvh<float>(g, p, s->n, K, &b)))
-		return err;
-	const bvh *const tree = brute ? NULL : &b;
-	err = wide ? run<double>(g, w, K, tree, distinct) : run<float>(g, w, K, tree, distinct);
-	if (err)
-		return err;
-	return wide ? finish<double>(g, w, p, t) : finish<float>(g, w, p, t);
+	return finish(g, w, p, t);
+}
+
+template <class T>
+int
+by_points(struct gpu *g, const emst_set *s, bool brute, emst_tree *t)
+{
+	points<T> p = {};
+	const int err = grow(g, s, brute, &p, t);
+
+	weir_free(p.x);
+	weir_free(p.number);
+	return err;
 }
 
 } // namespace
@@ -913,10 +898,6 @@ grow(struct gpu *g, const emst_set *s, bool all, points *p, emst_tree *t)
 int
 emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t)
 {
-	points p = {};
-	const int err = grow(g, s, brute, &p, t);
-
-	weir_free(p.x);
-	weir_free(p.number);
-	return err;
+	return s->type == EMST_F64 ? by_points<double>(g, s, brute, t)
+				   : by_points<float>(g, s, brute, t);
 }

@@ -262,13 +262,27 @@ struct colour_edges {
 	}
 };
 
-/* The trees' labels are not needed any more, nor the nodes. */
+/* The trees' labels are not needed any more at the end, nor the nodes. */
 int
-emst_order(struct gpu *g, const grid &w, double step2, struct emst_tree *t)
+by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 {
-	const colour_edges e = {{CODES, CODES, FAR}, w, step2};
+	struct lattice scaled;
+	int err = lattice_scale(s->lattice, &scaled);
 
-	return order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
+	if (err)
+		return err;
+	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
+	unsigned *row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
+	grid w = {};
+	w.rows = row ? list_rows(l, row) : 0;
+	err = row ? grow(g, l, row, &w) : -ENOMEM;
+	if (!err) {
+		const colour_edges e = {{CODES, CODES, FAR}, w, (double)scaled.step * scaled.step};
+		err = order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
+	}
+	weir_free(row);
+	lattice_free(&scaled);
+	return err;
 }
 
 } // namespace
@@ -293,41 +307,17 @@ emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 
 /* A lattice with a step above 1 is made anew by the run. */
 void
-emst_tell_lattice(struct gpu *g, const struct lattice *l)
+gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
 {
-	const gpu_span both[] = {{l->bits, BITS * 8}, {l->before, COUNTS * 4}};
+	const struct lattice *const l = s->lattice;
 	struct lattice scaled;
 
+	if (s->type != EMST_CODE || brute)
+		return;
+	const gpu_span both[] = {{l->bits, BITS * 8}, {l->before, COUNTS * 4}};
 	if (!lattice_scale(l, &scaled) && !scaled.n)
 		gpu_ahead(g, both, 2);
 	lattice_free(&scaled);
-}
-
-int
-emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
-{
-	struct lattice scaled;
-	int err = lattice_scale(s->lattice, &scaled);
-
-	if (err)
-		return err;
-	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
-	unsigned *row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
-	grid w = {};
-	w.rows = row ? list_rows(l, row) : 0;
-	err = row ? grow(g, l, row, &w) : -ENOMEM;
-	if (!err)
-		err = emst_order(g, w, (double)scaled.step * scaled.step, t);
-	weir_free(row);
-	lattice_free(&scaled);
-	return err;
-}
-
-void
-gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute)
-{
-	if (s->type == EMST_CODE && !brute)
-		emst_tell_lattice(g, s->lattice);
 }
 
 int
@@ -338,8 +328,7 @@ gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tr
 	*t = {};
 	if (s->n < 1 || s->n >= EMST_MAXPOINTS || s->k < 1 || s->k > EMST_MAXDIM)
 		return -ERANGE;
-	err = s->type == EMST_CODE && !brute ? emst_by_lattice(g, s, t)
-					     : emst_by_points(g, s, brute, t);
+	err = s->type == EMST_CODE && !brute ? by_lattice(g, s, t) : emst_by_points(g, s, brute, t);
 	if (err)
 		emst_tree_free(t);
 	return err;

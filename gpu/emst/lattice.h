@@ -130,9 +130,7 @@ int emst_forget(struct gpu *g, const grid &w);
 /* Runs rounds until one tree is left: blocks.cu. edges: those found so far. */
 int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 
-/* Find the tree of a set of codes, and the tree of any set. brute: each point looks at all points in each round. */
-void emst_tell_lattice(struct gpu *g, const struct lattice *l);
-int emst_by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t);
+/* Finds the tree of any set: brute.cu. brute: each point looks at all points in each round. */
 int emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
 
 #endif
