@@ -28,21 +28,16 @@ four() {
 1 2 1'
 }
 
-@test "equal edges are ordered by the difference of the numbers, then by the smaller one" {
-	same <(ppm 3 1 0 0 1 0 1 1 1 0 1 | emst --to=text) '1 257 1
-1 65537 1'
-	gen --type=float --raw values 2x4 0 0 1 1 1 0 0 1 >square.nrrd
-	same <(emst --points --to=text square.nrrd) '1 2 1
-0 2 1
-1 3 1'
-}
-
-@test "the tree as an item holds the same edges" {
+@test "the tree as an item holds the same edges, and linkage names the parts as SciPy does" {
 	four | emst >tree.nrrd
 	grep -ax 'columns:=u v length' tree.nrrd
 	same <(samples tree.nrrd) '592136 592137 1
 0 65536 1
 65536 592136 14.45683229480096'
+	four | emst --to=linkage >z.nrrd
+	same <(samples z.nrrd) '2 3 1 2
+0 1 1 2
+4 5 14.45683229480096 4'
 }
 
 @test "the tree does not depend on the number of threads" {
@@ -59,11 +54,12 @@ four() {
 	done
 }
 
-@test "the trees of small pictures: gray levels are a chain; 16 bits, other maxvals, two planes and four" {
+@test "the trees of small pictures: gray levels are a chain; ties; 16 bits, other maxvals, two planes and four" {
 	while IFS=';' read -r picture want; do
 		same <(printf "$picture\n" | emst --to=text | paste -sd,) "$want"
 	done <<-'END'
 		P2 5 1 255 10 12 13 20 10;12 13 1,10 12 2,13 20 7
+		P3 3 1 255 0 0 1 0 1 1 1 0 1;1 257 1,1 65537 1
 		P2 2 1 100 0 100;0 100 100
 		P2 2 1 1000 0 1000;0 1 1000
 		P3 2 1 255 0 0 0 255 255 255;0 16777215 441.6729559
@@ -87,42 +83,21 @@ four() {
 0 2 65024491000000'
 }
 
-@test "equal points join their first occurrence by edges of length 0; -0 equals 0" {
-	gen --type=float --raw -- values 1x5 0 3 -0 3 0 >p.nrrd
-	same <(emst --points --to=text p.nrrd) '0 2 0
-1 3 0
-0 4 0
-0 1 3'
-	gen --type=float --raw values 2x3 5 5 5 5 5 5 >same.nrrd
-	same <(emst --points --to=text same.nrrd) '0 1 0
-0 2 0'
-}
-
-@test "floats too large or too small to be squared are measured in doubles" {
-	while IFS=: read -r type values want; do
-		gen --type=$type --raw -- values 1x3 $values >p.nrrd
-		same <(emst --points --to=text p.nrrd | xargs) "$want"
+@test "the trees of few points: ties, equal ones, -0, floats too large or too small to be squared" {
+	while IFS=: read -r type sizes values want; do
+		gen --type=$type --raw -- values $sizes $values >p.nrrd
+		same <(emst --points --to=text p.nrrd | paste -sd,) "$want"
 	done <<-'END'
-		float:0 1267650600228229401496703205376 -1267650600228229401496703205376:0 1 1.2676506e+30 0 2 1.2676506e+30
-		double:1e-200 3e-200 -2e-200:0 1 2e-200 0 2 3e-200
-		double:1e200 3e200 -2e200:0 1 2e+200 0 2 3e+200
+		float:2x4:0 0 1 1 1 0 0 1:1 2 1,0 2 1,1 3 1
+		float:1x5:0 3 -0 3 0:0 2 0,1 3 0,0 4 0,0 1 3
+		float:2x3:5 5 5 5 5 5:0 1 0,0 2 0
+		float:1x3:0 1267650600228229401496703205376 -1267650600228229401496703205376:0 1 1.2676506e+30,0 2 1.2676506e+30
+		double:1x3:1e-200 3e-200 -2e-200:0 1 2e-200,0 2 3e-200
+		double:1x3:1e200 3e200 -2e200:0 1 2e+200,0 2 3e+200
 	END
 }
 
-@test "a full cube of colours: every edge is 1 long" {
-	awk 'BEGIN { print "P3 64 64 15"; for (i = 0; i < 4096; i++) print int(i / 256), int(i / 16) % 16, i % 16 }' |
-		emst --to=text --stats=stats >/dev/null
-	grep -F '"points": 4096, "total_weight": 4095, "longest_edge": 1' stats
-}
-
 # --- SciPy -----------------------------------------------------------------------------------
-
-@test "linkage names the parts as SciPy does" {
-	four | emst --to=linkage >z.nrrd
-	same <(samples z.nrrd) '2 3 1 2
-0 1 1 2
-4 5 14.45683229480096 4'
-}
 
 @test "SciPy takes the linkage and finds the same single linkage" {
 	/usr/bin/python3 -c 'import scipy.cluster.hierarchy' 2>/dev/null || skip "python3-scipy is not installed"
@@ -232,9 +207,6 @@ labels() {
 2 3 0.3333 20.3333
 3 1 0.1111 50'
 	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
-}
-
-@test "the mean of large numbers is as large as they are" {
 	gen --type=double --raw values 1x3 1e308 1.2e308 1.7e308 >large.nrrd
 	same <(emst --points --to=palette -k 1 large.nrrd) '1 3 1.0000 1.3e+308'
 }
@@ -286,6 +258,10 @@ labels() {
 @test "--stats says how many points, how long, how many classes" {
 	levels | emst --to=labels --distance=1 --stats=s >/dev/null
 	grep -F '"points": 6, "total_weight": 40, "longest_edge": 29, "classes": 3' s
+	# A full cube of colours: every edge is 1 long.
+	awk 'BEGIN { print "P3 64 64 15"; for (i = 0; i < 4096; i++) print int(i / 256), int(i / 16) % 16, i % 16 }' |
+		emst --to=text --stats=s >/dev/null
+	grep -F '"points": 4096, "total_weight": 4095, "longest_edge": 1' s
 	item double '2 3' -- 0 0 1.7e308 0 0 -1.7e308 |
 		emst --points --stats=s >/dev/null
 	grep -F '"points": 3, "total_weight": null, "longest_edge": 1.7e+308}' s # JSON has no inf
@@ -458,16 +434,13 @@ regions() {
 
 @test "the tree of the grid: neighbours only, by length, direction and place" {
 	printf 'P2 3 2 255 0 0 5 7 0 5\n' >g.pgm
-	same <(emst --to=text --neighbours=4 g.pgm) '0 1 0
+	for n in 4 8; do
+		same <(emst --to=text --neighbours=$n g.pgm) '0 1 0
 1 4 0
 2 5 0
 1 2 5
 3 4 7'
-	same <(emst --to=text --neighbours=8 g.pgm) '0 1 0
-1 4 0
-2 5 0
-1 2 5
-3 4 7'
+	done
 	printf 'P2 2 2 255 0 9 9 0\n' >x.pgm
 	same <(emst --to=text --neighbours=8 x.pgm) '0 3 0
 1 2 0
@@ -503,4 +476,135 @@ regions() {
 @test "--neighbours takes one picture" {
 	gen --type=float --raw values 2x4x2 $(seq 16) >stack.nrrd
 	fails 1 'items of one picture' emst --neighbours=4 stack.nrrd
+}
+
+# --- lists of colours, points with counts, several pictures together ---------------------------
+
+@test "colours are listed with their pixels, in order" {
+	printf 'P3 5 1 255 9 9 9 0 0 1 9 9 9 0 0 0 9 9 9\n' | emst --to=colours >c.nrrd
+	grep -ax 'columns:=r g b count' c.nrrd
+	grep -ax 'colours:=uchar' c.nrrd
+	same <(rawtotext c.nrrd) '0 0 0 1
+0 0 1 1
+9 9 9 3'
+	same <(printf 'P2 4 1 255 7 7 2 7\n' | emst --to=colours | rawtotext) '2 1
+7 3'
+	printf 'P2 4 1 65535 700 700 2 700\n' | emst --to=colours >wide.nrrd
+	grep -ax 'columns:=gray count place' wide.nrrd
+	same <(rawtotext wide.nrrd) '700 3 0
+2 1 2'
+}
+
+@test "the colours of several pictures give what one picture of all pixels gives" {
+	# A plane has few levels, so many colours are equal.
+	gen --type=uchar --raw noise 24 30 | tail -c 720 | tr '\000-\377' '[\001*64][\002*64][\100*64][\104*64]' >px
+	{ printf 'P6\n8 30\n255\n' && cat px; } >all.ppm
+	{ printf 'P6\n8 11\n255\n' && head -c 264 px; } >a.ppm
+	{ printf 'P6\n8 1\n255\n' && tail -c +265 px | head -c 24; } >b.ppm
+	{ printf 'P6\n8 18\n255\n' && tail -c 432 px; } >c.ppm
+	for how in --to=tree --to=linkage --to=colours; do
+		emst "$how" all.ppm | rawtotext >want
+		emst --together "$how" a.ppm b.ppm c.ppm | rawtotext | cmp - want
+		for i in a b c; do emst --to=colours $i.ppm; done | emst --together "$how" | rawtotext | cmp - want
+		{ emst --together --to=colours a.ppm b.ppm && emst --to=colours c.ppm; } |
+			emst --together "$how" -t 2 | rawtotext | cmp - want
+	done
+	for how in '-m 9' '-k 3' '-k 3 --genie' --distance=1 --functional=.1 --min-pts=4; do
+		emst --to=palette $how all.ppm >want
+		emst --together --to=palette $how a.ppm b.ppm c.ppm | cmp - want
+		for i in c b a; do emst --to=colours $i.ppm; done | emst --together --to=palette $how | cmp - want
+		emst --together --to=colours a.ppm b.ppm c.ppm | emst --to=palette $how | cmp - want
+	done
+	emst --together a.ppm b.ppm c.ppm >t.nrrd
+	emst --together --to=text a.ppm b.ppm c.ppm >want
+	emst --together --tree t.nrrd --to=text c.ppm a.ppm b.ppm | cmp - want
+}
+
+@test "colours that are numbered by place keep their numbers" {
+	for type in ushort float; do
+		gen --type=$type --raw values 2x3x6 1 7  5 5  1 7  3 3  5 5  9 9  3 3  1 8  1 7  9 2  5 5  6 1 \
+			1 7  1 7  0 0  5 5  3 3  8 8 | sed 's/^kinds: .*/kinds: vector domain domain/' >all.nrrd
+		grep -aq '^kinds: vector' all.nrrd ||
+			sed -i 's/^encoding: raw$/kinds: vector domain domain\nencoding: raw/' all.nrrd
+		rawtile --size=3x2 all.nrrd >tiles.nrrd
+		for how in --to=text '--to=palette -m 2'; do
+			read -ra how <<<"$how"
+			emst "${how[@]}" all.nrrd >want
+			emst --quiet --together "${how[@]}" tiles.nrrd | cmp - want
+			emst --quiet --to=colours tiles.nrrd | emst --together "${how[@]}" | cmp - want
+			emst --quiet --to=colours all.nrrd | emst "${how[@]}" | cmp - want
+		done
+	done
+}
+
+@test "rows of a list of colours get labels and means" {
+	printf 'P3 5 1 255 9 9 9 0 0 1 9 9 9 0 0 0 9 9 7\n' | emst --to=colours >c.nrrd
+	same <(emst -m 2 --to=labels c.nrrd | rawtotext) '2 2 1 1'
+	emst -m 2 --to=means c.nrrd >m.nrrd
+	[ "$(grep -ac '^columns\|^colours' m.nrrd)" -eq 0 ]
+	grep -ax 'type: uchar' m.nrrd
+	same <(rawtotext m.nrrd) '0 0 1
+0 0 1
+9 9 8
+9 9 8'
+}
+
+@test "points with counts weigh what their copies weigh" {
+	printf '0 0 1\n1 0 3\n9 9 2\n9 8 2\n1 0 1\n' | texttoraw --columns='x y count' >c.nrrd
+	gen --type=float values 2x9 0 0 1 0 1 0 1 0 9 9 9 9 9 8 9 8 1 0 >p.nrrd
+	for how in -m\ 4 --min-pts=4 '-k 2 --genie'; do
+		emst --points --to=palette $how p.nrrd >want
+		emst --to=palette $how c.nrrd | cmp - want
+	done
+	same <(emst --to=text c.nrrd) '1 4 0
+0 1 1
+2 3 1
+1 3 11.3137085'
+}
+
+@test "counts above 2^32 stay exact" {
+	printf '0 3000000000000\n1 1\n10 5000000000\n12 5000000000\n' | texttoraw --columns='x count' >c.nrrd
+	same <(emst -m 2147483647 --to=palette c.nrrd) '1 3000000000001 0.9967 3.33333e-13
+2 5000000000 0.0017 10
+3 5000000000 0.0017 12'
+	same <(emst --genie -k 2 --to=palette c.nrrd) '1 3000000000001 0.9967 3.33333e-13
+2 10000000000 0.0033 11'
+	printf 'P2 2 1 255 7 2\n' | emst --to=colours >one
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do
+		cat one one one one | emst --together --to=colours >four
+		mv four one
+	done
+	same <(rawtotext one) '2 17179869184
+7 17179869184'
+	grep -ax 'type: double' one
+	same <(emst -k 1 --to=palette one) '1 34359738368 1.0000 4.5'
+}
+
+@test "lists of colours that cannot be are refused" {
+	list() {
+		texttoraw --columns="$1" | sed "s/^columns:=/colours:=$2\ncolumns:=/"
+	}
+	fails 1 'row 1: want a count' emst --to=text <(printf '1 2\n2 0\n' | texttoraw --columns='x count')
+	fails 1 'row 0: want a count' emst --to=text <(printf '1 2.5\n' | texttoraw --columns='x count')
+	fails 1 'row 0: want a count' emst --to=text <(printf '1 nan\n' | texttoraw --columns='x count')
+	fails 1 'row 1: want a count' emst --to=text <(printf '1 70368744177663\n3 1\n' | texttoraw --columns='x count')
+	fails 1 'coordinate 0 of point 0 is not finite' emst --to=text <(printf 'nan 2\n' | texttoraw --columns='x count')
+	fails 1 '1 columns: want the samples too' emst --to=text <(printf '1\n2\n' | texttoraw --columns=count)
+	fails 1 'row 0 has a sample that is no uchar' emst --to=text <(printf '256 1\n' | list 'gray count' uchar)
+	fails 1 'row 0 has a sample that is no uchar' emst --to=text <(printf '.5 1\n' | list 'gray count' uchar)
+	fails 1 'does not end in count place' emst --to=text <(printf '5 1\n' | list 'gray count' ushort)
+	fails 1 'row 1: want a place' emst --to=text <(printf '5 1 3\n6 1 3\n' | list 'gray count place' ushort)
+	fails 1 'row 0: want a place' emst --to=text <(printf '5 1 -3\n' | list 'gray count place' ushort)
+	fails 1 'colours:=word is not a type' emst --to=text <(printf '5 1\n' | list 'gray count' word)
+	fails 1 'columns:= does not end in count' emst --to=text <(printf '5 1\n' | list 'gray n' uchar)
+	printf '5 1\n6 1\n' | texttoraw --columns='gray count' >c.nrrd
+	fails 1 'a list of points; --to=colours takes' emst --to=colours c.nrrd
+	fails 1 'a list of points; --together takes' emst --together c.nrrd
+	head -c -3 c.nrrd >short.nrrd
+	run -1 emst --to=text short.nrrd
+	printf 'P2 2 1 255 1 2\n' >g.pgm
+	printf 'P3 1 1 255 1 2 3\n' >c.ppm
+	fails 1 'the items before have 1 of uchar' emst --together g.pgm c.ppm
+	: >empty
+	fails 1 'empty input' emst --together empty
 }

@@ -139,24 +139,6 @@ doubles(const char *name, size_t n, void (*fill)(double *, size_t))
 	compare(name, x, 2, cgal2<double>);
 }
 
-// Points of a user: WEIR_POINTS names a file of doubles, two a point, without a header.
-void
-from_file(const char *path)
-{
-	std::FILE *f = std::fopen(path, "rb");
-	std::vector<double> x;
-	double point[2];
-
-	if (!f) {
-		std::printf("left out: cannot read %s\n", path);
-		return;
-	}
-	while (std::fread(point, sizeof point, 1, f) == 1)
-		x.insert(x.end(), point, point + 2);
-	std::fclose(f);
-	compare("WEIR_POINTS", x, 2, cgal2<double>);
-}
-
 } // namespace
 
 int
@@ -166,8 +148,6 @@ main()
 	uniform("uniform, 3 dimensions", 3, 100000, cgal3);
 	doubles("tracks", 1000000, emst_tracks);
 	doubles("repeated points", 1000000, emst_repeated);
-	if (const char *path = std::getenv("WEIR_POINTS"))
-		from_file(path);
 	return 0;
 }
 #else

@@ -10,14 +10,6 @@
 
 const char *const weir_prog = "emst-bench";
 
-static double
-normal(void)
-{
-	double u = 1 - emst_unit();
-
-	return sqrt(-2 * log(u)) * cos(2 * M_PI * emst_unit());
-}
-
 static uint8_t
 level(double x)
 {
@@ -33,13 +25,13 @@ fill_colour(uint8_t *px, enum kind kind, size_t i)
 	double c = floor(12 * emst_unit());
 
 	if (kind == NOISY) {
-		x = 255 * pow((double)(i % 1000) / 1000, 2) + 6 * normal();
-		y = .8 * x + 12 * normal();
-		z = .6 * y + 12 * normal();
+		x = 255 * pow((double)(i % 1000) / 1000, 2) + 6 * rng_normal(&emst_random);
+		y = .8 * x + 12 * rng_normal(&emst_random);
+		z = .6 * y + 12 * rng_normal(&emst_random);
 	} else if (kind == CLOUDS) {
-		x = fmod(c * 97, 215) + 20 + 12 * normal();
-		y = fmod(c * 61, 215) + 20 + 12 * normal();
-		z = fmod(c * 41, 215) + 20 + 12 * normal();
+		x = fmod(c * 97, 215) + 20 + 12 * rng_normal(&emst_random);
+		y = fmod(c * 61, 215) + 20 + 12 * rng_normal(&emst_random);
+		z = fmod(c * 41, 215) + 20 + 12 * rng_normal(&emst_random);
 	} else if (kind == POSTER) {
 		x = round((double)(i >> 12 & 63) * 255 / 63);
 		y = round((double)(i >> 6 & 63) * 255 / 63);

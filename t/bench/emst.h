@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "emst/vertices.h"
+#include "t/rng.h"
 
 struct emst_job {
 	const void *data;
@@ -18,15 +19,12 @@ struct emst_job {
 	double total;
 };
 
+static struct check_rng emst_random = {1};
+
 static inline double
 emst_unit(void)
 {
-	static uint64_t state = 1;
-	uint64_t z = state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+	return rng_unit(&emst_random);
 }
 
 /* x[n][k], uniform in the unit cube. */
