@@ -8,72 +8,14 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "dptrace/dptrace.h"
-#include "t/check.h"
 #include "t/check_dptrace.h"
 
-enum { MAXSEG = 3, MAXN = 7, MAXD = 15, MAXLINK = MAXSEG * MAXN };
-
-/* A problem small enough to try every polyline. */
-struct problem {
-	struct dptrace_table seg[MAXSEG];
-	size_t nseg;
-	double phi;
-	double h[MAXSEG][MAXN];
-	int d[MAXSEG][MAXN], o[MAXSEG][MAXN];
-	float table[MAXSEG][MAXN][MAXD * MAXD];
-	const float *score[MAXSEG][MAXN];
-};
+enum { MAXD = 15, MAXLINK = CHAIN_SEGMENTS * CHAIN_GUIDES };
 
 static const double bounds[] = {.05, .1, .2, .35, .5, .8, 1.2, M_PI / 2, 1.7, 2.2, 3, M_PI};
 
-static void
-random_segment(struct problem *p, size_t s, struct check_rng *r, size_t n, size_t maxd, bool uneven,
-	       int values, const int ends[2])
-{
-	const double heading = 2 * M_PI * rng_unit(r);
-	struct dptrace_table *t = &p->seg[s];
-
-	*t = (struct dptrace_table){.n = n,
-				    .dv = .5 + rng_unit(r),
-				    .ex = cos(heading),
-				    .ey = sin(heading),
-				    .h = p->h[s],
-				    .d = p->d[s],
-				    .o = p->o[s],
-				    .score = p->score[s]};
-	const size_t d = 1 + rng_below(r, maxd);
-	const double h = .3 + 3 * rng_unit(r);
-	for (size_t g = 0; g < n; g++) {
-		const int end = g == 0 ? ends[0] : g + 1 == n ? ends[1] : 0;
-		p->d[s][g] = end ? end : (int)(uneven ? 1 + rng_below(r, maxd) : d);
-		p->o[s][g] =
-		    end ? -(end / 2) : -p->d[s][g] / 2 + (uneven ? (int)rng_below(r, 5) - 2 : 0);
-		p->h[s][g] = uneven ? .3 + 3 * rng_unit(r) : h;
-	}
-	for (size_t g = 0; g + 1 < n; g++) {
-		for (int i = 0; i < p->d[s][g] * p->d[s][g + 1]; i++)
-			p->table[s][g][i] =
-			    (float)rng_below(r, (size_t)values) - (float)(values / 4);
-		p->score[s][g] = p->table[s][g];
-	}
-}
-
-/* Makes all segments of p. Half of the points where segments meet, and of the ends, have up to 3 samples. */
-static void
-random_chain(struct problem *p, struct check_rng *r, size_t n, size_t maxd, bool uneven, int values)
-{
-	int ends[2] = {rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3)};
-
-	for (size_t s = 0; s < p->nseg; s++) {
-		ends[1] = rng_below(r, 2) ? 1 : 1 + (int)rng_below(r, 3);
-		random_segment(p, s, r, n, maxd, uneven, values, ends);
-		ends[0] = ends[1];
-	}
-}
-
 struct search {
-	const struct problem *p;
+	const struct check_chain *p;
 	double best;
 };
 
@@ -93,7 +35,7 @@ heading_of(const struct dptrace_table *t, size_t g, int j, int k)
 static void
 try_all(struct search *q, size_t s, size_t g, int j, double before, double sum)
 {
-	const struct problem *p = q->p;
+	const struct check_chain *p = q->p;
 
 	if (s == p->nseg) {
 		q->best = sum > q->best ? sum : q->best;
@@ -120,7 +62,7 @@ try_starts(struct search *q)
 
 /* The sum of the polyline at, or NaN when it breaks the bound or where its segments do not meet. */
 static double
-sum_of(const struct problem *p, const int *at)
+sum_of(const struct check_chain *p, const int *at)
 {
 	double sum = 0, before = NAN;
 	int here_at = at[0];
@@ -145,7 +87,7 @@ sum_of(const struct problem *p, const int *at)
 
 static void
 compare(struct check_many *brute, struct check_many *paper, struct check_many *legal,
-	struct problem *p)
+	struct check_chain *p)
 {
 	struct search q = {.p = p, .best = -INFINITY};
 	int at[MAXLINK], at2[MAXLINK];
@@ -188,7 +130,7 @@ check_tables(void)
 {
 	struct check_many brute = {0}, paper = {0}, legal = {0}, methods = {0};
 	struct check_rng r = {1};
-	static struct problem p;
+	static struct check_chain p;
 
 	for (int i = 0; i < 6000; i++) {
 		size_t n = 2 + rng_below(&r, 5), maxd = n < 5 ? MAXD : n == 5 ? 9 : 6;
@@ -198,7 +140,8 @@ check_tables(void)
 			n = 2 + rng_below(&r, 2);
 			maxd = 6;
 		}
-		random_chain(&p, &r, n, maxd, i % 4 < 2, i % 5 ? 64 : 3);
+		const struct check_shape of = {n, 1, maxd, i % 4 < 2, i % 5 ? 64 : 3};
+		check_chain(&p, &r, &of);
 		compare(&brute, &paper, &legal, &p);
 		compare_methods(&methods, p.seg, p.nseg, p.phi);
 	}
@@ -215,15 +158,15 @@ check_tables(void)
 /* A segment of n guides with up to d samples, tables on the heap. */
 struct large {
 	struct dptrace_table t;
-	double h[MAXN];
-	int d[MAXN], o[MAXN];
-	const float *score[MAXN];
+	double h[CHAIN_GUIDES];
+	int d[CHAIN_GUIDES], o[CHAIN_GUIDES];
+	const float *score[CHAIN_GUIDES];
 };
 
 static void
 make_large(struct large *l, struct check_rng *r, int d, bool uneven, int values)
 {
-	l->t = (struct dptrace_table){.n = MAXN,
+	l->t = (struct dptrace_table){.n = CHAIN_GUIDES,
 				      .dv = .8,
 				      .ex = 1,
 				      .ey = 0,
@@ -231,14 +174,14 @@ make_large(struct large *l, struct check_rng *r, int d, bool uneven, int values)
 				      .d = l->d,
 				      .o = l->o,
 				      .score = l->score};
-	for (int g = 0; g < MAXN; g++) {
-		l->d[g] = g == 0 || g == MAXN - 1
+	for (int g = 0; g < CHAIN_GUIDES; g++) {
+		l->d[g] = g == 0 || g == CHAIN_GUIDES - 1
 			      ? 1
 			      : d - (uneven ? 2 * (int)rng_below(r, (size_t)d / 4) : 0);
 		l->o[g] = -(l->d[g] / 2);
 		l->h[g] = uneven ? (.3 + rng_unit(r)) * d : .5 * d;
 	}
-	for (int g = 0; g + 1 < MAXN; g++) {
+	for (int g = 0; g + 1 < CHAIN_GUIDES; g++) {
 		const size_t n = (size_t)(l->d[g] * l->d[g + 1]);
 		float *s = malloc(n * sizeof *s);
 		for (size_t i = 0; i < n; i++)
@@ -250,7 +193,7 @@ make_large(struct large *l, struct check_rng *r, int d, bool uneven, int values)
 static void
 free_large(struct large *l)
 {
-	for (int g = 0; g + 1 < MAXN; g++)
+	for (int g = 0; g + 1 < CHAIN_GUIDES; g++)
 		free((void *)l->score[g]);
 }
 
@@ -263,7 +206,7 @@ check_large(void)
 	struct large l;
 
 	for (int i = 0; i < 12; i++) {
-		int at[MAXN], at2[MAXN];
+		int at[CHAIN_GUIDES], at2[CHAIN_GUIDES];
 		double best, direct;
 		const double phi = bounds[1 + i % 8];
 		make_large(&l, &r, widths[i % 4], i >= 4, i % 3 ? 1000 : 4);
@@ -281,8 +224,8 @@ check_large(void)
 		  "blocks of samples meet: the method d3 gives what the method window gives");
 	make_large(&l, &r, 801, false, 4);
 	for (int t = 1; t <= 3; t++) {
-		int at[2][MAXN];
-		double best[2], margin[2][MAXN];
+		int at[2][CHAIN_GUIDES];
+		double best[2], margin[2][CHAIN_GUIDES];
 		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
 		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
 		check_case(&threads, !memcmp(at[0], at[1], sizeof at[0]) && best[0] == best[1],
@@ -300,9 +243,9 @@ check_large(void)
 
 /* The best sum of a polyline that avoids sample `not` of guide g of segment s, or that meets it. */
 static double
-best_avoiding(struct problem *p, size_t s, size_t g, int not )
+best_avoiding(struct check_chain *p, size_t s, size_t g, int not )
 {
-	struct problem q = *p;
+	struct check_chain q = *p;
 	struct search w = {.p = &q, .best = -INFINITY};
 
 	for (size_t i = 0; i < p->nseg; i++) {
@@ -321,14 +264,16 @@ check_margins(void)
 {
 	struct check_many m = {0};
 	struct check_rng r = {3};
-	static struct problem p;
+	static struct check_chain p;
 	int at[MAXLINK];
 	double best, margin[MAXLINK];
 
 	for (int i = 0; i < 300; i++) {
 		p.nseg = 1 + (size_t)(i % 3 == 2);
 		p.phi = bounds[2 + rng_below(&r, 10)];
-		random_chain(&p, &r, p.nseg > 1 ? 3 : 5, p.nseg > 1 ? 6 : 8, i % 2, 64);
+		const struct check_shape of = {p.nseg > 1 ? 3 : 5, 1, p.nseg > 1 ? 6 : 8, i % 2,
+					       64};
+		check_chain(&p, &r, &of);
 		if (dptrace_tables(p.seg, p.nseg, p.phi, DPTRACE_WINDOW, 1, at, &best, margin))
 			continue;
 		for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)

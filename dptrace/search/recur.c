@@ -465,6 +465,30 @@ WEIR_CLONES(mask_rows,
 	}
 }
 
+/* The computation of gap g forward (sign 1), or backward (-1). */
+static struct sweep
+sweep_of(const struct segment *s, int g, int sign)
+{
+	const int *d = s->c.d + (sign > 0 ? g : g + 1);
+	const struct gap *in = &s->gap[g - sign];
+	const struct windows *w = sign > 0 ? &s->before[g] : &s->after[g + 1];
+
+	return (struct sweep){.in = sign > 0 ? in->F : in->H,
+			      .ldin = sign > 0 ? in->ldf : in->lds,
+			      .r0 = in->s0,
+			      .nin = in->nrow,
+			      .climb_in = in->climb,
+			      .lo = w->lo,
+			      .hi = w->hi,
+			      .mid = s->c.rows - 1,
+			      .s = s,
+			      .g = g,
+			      .sign = sign,
+			      .d = *d,
+			      .din = d[-sign],
+			      .dout = d[sign]};
+}
+
 static void
 run_sweep(const struct sweep *w, int threads)
 {
@@ -520,22 +544,8 @@ recur_forward(struct segment *s, const float *entry, enum dptrace_method method,
 {
 	enter(s, entry);
 	for (int g = 1; g < s->c.n - 1; g++) {
-		const struct gap *in = &s->gap[g - 1];
-		struct sweep w = {.in = in->F,
-				  .ldin = in->ldf,
-				  .r0 = in->s0,
-				  .nin = in->nrow,
-				  .climb_in = in->climb,
-				  .lo = s->before[g].lo,
-				  .hi = s->before[g].hi,
-				  .mid = s->c.rows - 1,
-				  .s = s,
-				  .g = g,
-				  .sign = 1,
-				  .d = s->c.d[g],
-				  .din = s->c.d[g - 1],
-				  .dout = s->c.d[g + 1],
-				  .cubic = method == DPTRACE_D3};
+		struct sweep w = sweep_of(s, g, 1);
+		w.cubic = method == DPTRACE_D3;
 		run_sweep(&w, threads);
 	}
 }
@@ -590,21 +600,7 @@ recur_backward(struct segment *s, const float *leave, int threads)
 	leave_by(s, leave);
 	find_through(s, s->c.n - 2);
 	for (int g = s->c.n - 3; g >= 0; g--) {
-		const struct gap *in = &s->gap[g + 1];
-		struct sweep w = {.in = in->H,
-				  .ldin = in->lds,
-				  .r0 = in->s0,
-				  .nin = in->nrow,
-				  .climb_in = in->climb,
-				  .lo = s->after[g + 1].lo,
-				  .hi = s->after[g + 1].hi,
-				  .mid = s->c.rows - 1,
-				  .s = s,
-				  .g = g,
-				  .sign = -1,
-				  .d = s->c.d[g + 1],
-				  .din = s->c.d[g + 2],
-				  .dout = s->c.d[g]};
+		const struct sweep w = sweep_of(s, g, -1);
 		run_sweep(&w, threads);
 		find_through(s, g);
 	}
