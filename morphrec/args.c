@@ -14,11 +14,11 @@
 
 static const struct opt table[] = {
     {'m', "mask", OPT_STR, AT(mask), "FILE", "the mask; the marker is the input"},
-    {0, "hmax", OPT_ABOVE, AT(hmax), "H", "flatten maxima that rise less than H",
+    {0, "hmax", OPT_ABOVE, AT(o.h), "H", "flatten maxima that rise less than H",
      .seen = AT(has_hmax)},
-    {0, "hmin", OPT_ABOVE, AT(hmin), "H", "flatten minima that sink less than H",
+    {0, "hmin", OPT_ABOVE, AT(o.h), "H", "flatten minima that sink less than H",
      .seen = AT(has_hmin)},
-    {0, "hdome", OPT_ABOVE, AT(hdome), "H", "the domes, of height up to H, that --hmax takes off",
+    {0, "hdome", OPT_ABOVE, AT(o.h), "H", "the domes, of height up to H, that --hmax takes off",
      .seen = AT(has_hdome)},
     {0, "fill-holes", OPT_SET, AT(flag_op), NULL,
      "raise what the frame of the picture does not reach", .value = MORPHREC_FILL_HOLES},
@@ -28,15 +28,17 @@ static const struct opt table[] = {
      .value = MORPHREC_REGMAX},
     {0, "regmin", OPT_SET, AT(flag_op), NULL, "the regional minima, as a binary picture",
      .value = MORPHREC_REGMIN},
-    {0, "open", OPT_STR, AT(open), "R", "opening by reconstruction, by a shape of radius R"},
-    {0, "close", OPT_STR, AT(close), "R", "closing by reconstruction, by a shape of radius R"},
-    {0, "tophat", OPT_STR, AT(tophat), "R", "what --open takes off"},
+    {0, "open", OPT_STR, AT(reach), "R", "opening by reconstruction, by a shape of radius R",
+     .seen = AT(has_open)},
+    {0, "close", OPT_STR, AT(reach), "R", "closing by reconstruction, by a shape of radius R",
+     .seen = AT(has_close)},
+    {0, "tophat", OPT_STR, AT(reach), "R", "what --open takes off", .seen = AT(has_tophat)},
     {0, "shape", OPT_STR, AT(shape), "SHAPE",
      "of those: square, disk, ball, line:DEGREES or a FILE (square)",
      .words = "square|disk|ball|FILE"},
-    {0, "area", OPT_SIZE, AT(area), "N", "cut down peaks of fewer than N pixels", .lo = 1,
+    {0, "area", OPT_SIZE, AT(o.area), "N", "cut down peaks of fewer than N pixels", .lo = 1,
      .hi = 1e18, .seen = AT(has_area)},
-    {0, "area-close", OPT_SIZE, AT(area_close), "N", "fill basins of fewer than N pixels", .lo = 1,
+    {0, "area-close", OPT_SIZE, AT(o.area), "N", "fill basins of fewer than N pixels", .lo = 1,
      .hi = 1e18, .seen = AT(has_area_close)},
     {0, "hysteresis", OPT_STR, AT(hysteresis), "LO,HI",
      "pixels of LO or more that are connected to one of HI or more"},
@@ -74,9 +76,9 @@ choose(struct args *a)
 	} all[] = {{a->has_hmax, MORPHREC_HMAX},
 		   {a->has_hmin, MORPHREC_HMIN},
 		   {a->has_hdome, MORPHREC_HDOME},
-		   {a->open != NULL, MORPHREC_OPEN},
-		   {a->close != NULL, MORPHREC_CLOSE},
-		   {a->tophat != NULL, MORPHREC_TOPHAT},
+		   {a->has_open, MORPHREC_OPEN},
+		   {a->has_close, MORPHREC_CLOSE},
+		   {a->has_tophat, MORPHREC_TOPHAT},
 		   {a->has_area, MORPHREC_AREA},
 		   {a->has_area_close, MORPHREC_AREA_CLOSE},
 		   {a->hysteresis != NULL, MORPHREC_HYSTERESIS},
@@ -90,14 +92,15 @@ choose(struct args *a)
 	if (n != 1)
 		die_usage("%s: give a mask (-m) or one operator",
 			  n ? "several operations" : "nothing to do");
-	a->o.h = a->has_hmax ? a->hmax : a->has_hmin ? a->hmin : a->hdome;
-	a->o.area = a->has_area ? a->area : a->area_close;
 }
 
-/* Reads the radius of option `name`: a number that a unit may follow. */
+/* Reads the radius: a number that a unit may follow. */
 static void
-read_radius(struct args *a, const char *name, const char *text)
+read_radius(struct args *a)
 {
+	const char *text = a->reach, *name = a->has_open    ? "--open"
+					     : a->has_close ? "--close"
+							    : "--tophat";
 	char *end;
 
 	a->radius = strtod(text, &end);
@@ -144,15 +147,11 @@ read_shape(struct args *a)
 {
 	const char *const shape = a->shape;
 
-	if (a->open)
-		read_radius(a, "--open", a->open);
-	if (a->close)
-		read_radius(a, "--close", a->close);
-	if (a->tophat)
-		read_radius(a, "--tophat", a->tophat);
+	if (a->reach)
+		read_radius(a);
 	if (!shape)
 		return;
-	if (!a->open && !a->close && !a->tophat)
+	if (!a->reach)
 		die_usage("--shape: goes with --open, --close or --tophat");
 	read_kind(a, shape);
 	if (*a->unit && a->kind > ARGS_BALL)

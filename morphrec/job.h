@@ -22,16 +22,16 @@ struct args {
 	const char *mask;
 	struct morphrec_operator o;
 	int flag_op; /* enum morphrec_op: the operator that takes no argument */
-	double hmax, hmin, hdome;
-	const char *open, *close, *tophat; /* R, perhaps with a unit */
+	const char *
+	    reach; /* R of an opening, closing or top-hat, perhaps with a unit; NULL: none of them */
 	double radius;
 	const char *unit; /* of the radius; "" for pixels */
-	size_t area, area_close;
 	const char *shape;
 	enum args_shape { ARGS_SQUARE, ARGS_DISK, ARGS_BALL, ARGS_LINE, ARGS_PICTURE } kind;
 	double degrees; /* ARGS_LINE */
 	const char *hysteresis;
-	bool has_hmax, has_hmin, has_hdome, has_area, has_area_close;
+	bool has_hmax, has_hmin, has_hdome, has_open, has_close, has_tophat, has_area,
+	    has_area_close;
 	int conn;
 	bool erode;
 	int nan; /* of enum args_nan */

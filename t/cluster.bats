@@ -42,25 +42,10 @@ first() {
 	PATH=$PWD/bin:$PATH
 }
 
-@test "Slurm: a daemon that ends at once is named, and no job waits for it" {
-	needs_slurm
-	mkdir bin
-	printf '#!/bin/sh\necho "fatal: no such plugin" >&2\nexit 1\n' >bin/slurmd
-	chmod +x bin/slurmd
-	PATH=$PWD/bin:$PATH fails 1 'slurmd has ended: fatal: no such plugin' timeout 60 "$root/t/slurm" start "$PWD/dead"
-}
-
 @test "Slurm: an array of shares, and a job that joins them" {
 	needs_slurm
 	N=5 DIR=$PWD/out bash "$cluster/shares.sbatch" wconv -k k.raw --method=direct f.raw
 	wconv -k k.raw --method=direct f.raw | cmp - out/whole
-}
-
-@test "Slurm: radon by gathers" {
-	needs_slurm
-	gencmp --traces=12 --samples=60 --gathers=5 --step=50 >gathers.raw
-	N=3 DIR=$PWD/out bash "$cluster/shares.sbatch" radon --lsq=.1 -q -.1:.2:20 -X 1000 gathers.raw
-	radon --lsq=.1 -q -.1:.2:20 -X 1000 gathers.raw | cmp - out/whole
 }
 
 @test "Slurm: a task is killed half-way; the join is cancelled, and the next run does what is missing" {

@@ -17,23 +17,9 @@ row() {
 	tail -c 5 "$1" | od -An -v -tu1 | xargs
 }
 
-# floats NUMBER...: a raw item of one row; each number one of those named here.
+# floats NUMBER...: a raw item of one row.
 floats() {
-	local v
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: %d 1\nendian: little\nencoding: raw\n\n' $#
-	for v; do
-		case $v in
-		0) printf '\0\0\0\0' ;;
-		-0) printf '\0\0\0\x80' ;;
-		1) printf '\0\0\x80\x3f' ;;
-		-1) printf '\0\0\x80\xbf' ;;
-		2) printf '\0\0\0\x40' ;;
-		nan) printf '\0\0\xc0\x7f' ;;
-		-nan) printf '\0\0\xc0\xff' ;;
-		inf) printf '\0\0\x80\x7f' ;;
-		-inf) printf '\0\0\x80\xff' ;;
-		esac
-	done
+	item float "$# 1" -- "$@"
 }
 
 # big W H MAXVAL: a PGM of smooth-free noise from a fixed seed, on stdout.
@@ -41,11 +27,6 @@ big() {
 	gen noise "$1" "$2" >noise.raw || return 1
 	printf 'P5\n%d %d\n%d\n' "$1" "$2" "$3"
 	tail -c $(($1 * $2)) noise.raw
-}
-
-@test "a marker spreads under the mask to the height of the passes" {
-	morphrec -m mask.pgm marker.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 5 6 3 3" ]
 }
 
 @test "a PGM is answered by a PGM of the same maxval, a raw item by a raw item" {
@@ -59,13 +40,6 @@ big() {
 	[ "$(samples out.nrrd)" = "0 5 6 3 3" ]
 }
 
-@test "big-endian 16-bit PGM is read and written" {
-	pgm 5 1 1000 0 500 700 300 800 >mask.pgm
-	pgm 5 1 1000 0 0 600 0 0 >marker.pgm
-	morphrec -m mask.pgm marker.pgm >out.pgm
-	pgm 5 1 1000 0 500 600 300 300 | cmp - out.pgm
-}
-
 @test "corners connect 8 neighbours, not 4" {
 	pgm 2 2 9 9 0 0 9 >mask.pgm
 	pgm 2 2 9 9 0 0 0 >marker.pgm
@@ -74,18 +48,10 @@ big() {
 }
 
 @test "a stack is taken picture by picture, or as a volume" {
-	pgm 5 1 9 9 0 0 0 0 >a.pgm
-	pgm 5 1 9 0 9 0 0 0 >b.pgm
-	pgm 5 1 9 0 0 0 0 0 >none.pgm
-	stack() {
-		printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 5 1 2\nencoding: raw\n\n'
-		tail -q -c 5 "$@"
-	}
-	stack a.pgm b.pgm >mask.nrrd
-	stack a.pgm none.pgm >marker.nrrd
-	for case in 8=none 6=none 18=b 26=b; do
-		morphrec -c "${case%=*}" -m mask.nrrd marker.nrrd >out.nrrd
-		tail -c 5 out.nrrd | cmp - <(tail -c 5 "${case#*=}.pgm")
+	item uchar '5 1 2' -- 9 0 0 0 0 0 9 0 0 0 >mask.nrrd
+	item uchar '5 1 2' -- 9 0 0 0 0 0 0 0 0 0 >marker.nrrd
+	for case in 8=0 6=0 18=9 26=9; do
+		same <(morphrec -c "${case%=*}" -m mask.nrrd marker.nrrd | rawtotext | grep . | tail -n 1) "0 ${case#*=} 0 0 0"
 	done
 }
 
@@ -241,8 +207,7 @@ big() {
 
 @test "a shape of no pixel in the picture leaves the marker at the mask, floats too" {
 	pgm 3 1 1 1 0 0 >left.pgm
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 3 1\nencoding: raw\nendian: little\n\n' >f.nrrd
-	printf '\0\0\200\77\0\0\0\100\0\0\200\77' >>f.nrrd # 1 2 1
+	floats 1 2 1 >f.nrrd
 	morphrec --open=1 --shape=left.pgm f.nrrd | tail -c 12 | od -An -tf4 | xargs >got
 	same got "1 1 1"
 	morphrec --close=1 --shape=left.pgm f.nrrd | tail -c 12 | od -An -tf4 | xargs >got
@@ -250,10 +215,9 @@ big() {
 }
 
 @test "a radius with a unit is taken by the spacings of the axes" {
-	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 5 3\nspacings: 1 2\nunits: "um" "um"\nencoding: raw\n\n' >f.nrrd
-	printf '\0\0\0\0\0\7\7\7\7\7\0\0\0\0\0' >>f.nrrd
-	morphrec --open=1um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '7   7   7   7   7'
-	morphrec --open=2um f.nrrd | tail -c 15 | od -An -v -w5 -tu1 | sed -n 2p | grep -q '0   0   0   0   0'
+	item uchar '5 3' 'spacings: 1 2' 'units: "um" "um"' -- 0 0 0 0 0 7 7 7 7 7 0 0 0 0 0 >f.nrrd
+	[ "$(morphrec --open=1um f.nrrd | rawtotext | sed -n 2p)" = '7 7 7 7 7' ]
+	[ "$(morphrec --open=2um f.nrrd | rawtotext | sed -n 2p)" = '0 0 0 0 0' ]
 	fails 1 'the radius is in mm, axis 0 of the item in um' morphrec --open=1mm f.nrrd
 	fails 2 "--open: '1,' is not a number above 0, up to 1e9, that a unit may follow" morphrec --open=1, f.nrrd
 	fails 1 'in no unit' morphrec --open=1um mask.pgm
@@ -281,10 +245,8 @@ big() {
 }
 
 @test "a double marker takes a mask of 32 bits, a float marker does not" {
-	printf 'NRRD0005\ntype: int\ndimension: 1\nsizes: 3\nendian: little\nencoding: raw\n\n' >mask.nrrd
-	printf '\xff\xff\xff\x7f\x01\0\0\x80\x05\0\0\0' >>mask.nrrd
-	printf 'NRRD0005\ntype: double\ndimension: 1\nsizes: 3\nendian: little\nencoding: raw\n\n' >marker.nrrd
-	printf '\0\0\0\0\0\0\xf0\x7f\0\0\0\0\0\0\xf0\xff\0\0\0\0\0\0\xf0\xff' >>marker.nrrd
+	item int 3 -- 2147483647 -2147483647 5 >mask.nrrd
+	item double 3 -- inf -inf -inf >marker.nrrd
 	morphrec -m mask.nrrd marker.nrrd >out.nrrd
 	[ "$(samples out.nrrd)" = "2147483647 -2147483647 -2147483647" ]
 	floats 0 0 0 >marker.nrrd
@@ -297,19 +259,6 @@ big() {
 	morphrec --raw -m mask.pgm in >out
 	(morphrec -m mask.pgm float.nrrd && morphrec --raw -m mask.pgm marker.pgm &&
 		morphrec -m mask.pgm float.nrrd) | cmp - out
-}
-
-@test "a picture, convolved, reconstructed under a mask, is a picture again" {
-	pgm 5 1 9 0 0 8 0 0 >sky.pgm
-	floats 1 >psf.nrrd
-	pgmtoraw sky.pgm | wconv -k psf.nrrd | morphrec -m mask.pgm | rawtopnm >out.pgm
-	pgm 5 1 9 0 5 7 3 3 | cmp - out.pgm
-}
-
-@test "a PBM is reconstructed" {
-	printf 'P1 3 1 1 0 1' >a.pbm
-	morphrec --fill-holes a.pbm >out.pgm
-	[ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "0 1 0" ]
 }
 
 @test "a colour picture is done plane by plane, each as a grey one" {
@@ -325,9 +274,8 @@ big() {
 }
 
 @test "of four axes each volume is done by itself; 8 neighbours take each slice by itself" {
-	head='NRRD0005\ntype: uchar\ndimension: 4\nsizes: 2 1 2 2\nencoding: raw\n\n'
-	printf "$head"'\2\2\2\2\2\2\2\2' >mask.nrrd
-	printf "$head"'\1\0\0\0\0\0\0\2' >marker.nrrd
+	item uchar '2 1 2 2' -- 2 2 2 2 2 2 2 2 >mask.nrrd
+	item uchar '2 1 2 2' -- 1 0 0 0 0 0 0 2 >marker.nrrd
 	[ "$(morphrec -c 6 -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 1 1 2 2 2 2" ]
 	[ "$(morphrec -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 0 0 0 0 2 2" ]
 	sed -i 's/^encoding/labels: "x" "y" "c" "z"\n&/' marker.nrrd
@@ -377,11 +325,6 @@ big() {
 	[ "$(row mask.pgm)" = "0 5 6 3 3" ]
 }
 
-@test "each item of the stream is reconstructed under the mask" {
-	cat marker.pgm mask.pgm | morphrec -m mask.pgm >out.pgm
-	(morphrec -m mask.pgm marker.pgm && cat mask.pgm) | cmp - out.pgm
-}
-
 @test "--nan=barrier: a NaN of the mask is a wall, one of the marker marks nothing" {
 	floats 2 1 -nan 1 2 >mask.nrrd
 	floats 2 nan 1 0 nan >marker.nrrd
@@ -390,13 +333,6 @@ big() {
 	floats nan nan nan 0 nan >marker.nrrd
 	morphrec --nan=barrier -m mask.nrrd marker.nrrd >out.nrrd
 	[ "$(samples out.nrrd | sed 's/-nan/nan/')" = "-inf -inf nan 0 0" ]
-}
-
-@test "-0 is 0" {
-	floats -0 1 >mask.nrrd
-	floats 0 -0 >marker.nrrd
-	morphrec -m mask.nrrd marker.nrrd >out.nrrd
-	[ "$(samples out.nrrd)" = "0 0" ]
 }
 
 @test "two threads have two units each of a volume of few tiles, and write what one writes" {

@@ -17,9 +17,9 @@ shares() {
 	whole -t 1 "$@"
 }
 
-# volume TYPE SIZE < samples: an item of three axes.
+# volume SIZE < bytes: an item of three axes.
 volume() {
-	printf 'NRRD0005\ntype: %s\ndimension: 3\nsizes: %s\nendian: little\nencoding: raw\n\n' "$1" "$2"
+	printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: %s\nencoding: raw\n\n' "$1"
 	cat
 }
 
@@ -52,41 +52,48 @@ volume() {
 	grep -aqx 'place:=0/1 0/1 pnm 1:10/20' out
 }
 
-@test "shares of a picture are the whole: every operator" {
+@test "shares of a picture are the whole: operators, corridors, noise, types" {
 	gen smooth 60 50 3 >smooth.pgm
 	gen noise 60 50 --type=float >float.nrrd
+	gen noise 48 64 >noise.pgm
+	gen seeds 48 64 5 >seeds.pgm
+	gen noise 48 64 --type=float >marker.nrrd
+	gen spiral 31 31 >spiral.pgm
+	gen serpentine 31 31 >serpentine.pgm
+	printf 'P5\n31 31\n255\n\377' | cat - <(head -c 960 /dev/zero) >corner.pgm
+	pgm 2 4 9 0 0 0 0 0 0 0 0 >constant.pgm
+	pgm 2 4 9 1 0 0 0 0 0 0 0 >one.pgm
+	pgm 2 3 1000 1000 1000 1000 1000 700 1000 >above.pgm
+	pgm 2 3 1000 1 900 3 4 5 999 >wide.pgm
 	for o in --hmax=9 --hmin=9 --hdome=9 --fill-holes --clear-border --regmax --regmin --open=2 --close=2 \
 		'--tophat=3 --shape=disk' --hysteresis=99,200; do
 		# shellcheck disable=SC2086 # options are words
 		shares 4 $o -c 4 smooth.pgm
 	done
-	pgm 2 4 9 0 0 0 0 0 0 0 0 >constant.pgm
-	pgm 2 4 9 1 0 0 0 0 0 0 0 >one.pgm
-	shares 2 --regmax constant.pgm
-	shares 2 --regmax one.pgm
 	for o in --hmax=.1 --fill-holes --clear-border --regmax --open=2 --hysteresis=.4,.8; do
 		shares 3 $o float.nrrd
 	done
-}
-
-@test "shares of corridors and of noise are the whole: 4 and 16" {
-	gen noise 48 64 >noise.pgm
-	gen seeds 48 64 5 >seeds.pgm
-	gen spiral 31 31 >spiral.pgm
-	gen serpentine 31 31 >serpentine.pgm
-	printf 'P5\n31 31\n255\n\377' | cat - <(head -c 960 /dev/zero) >corner.pgm
-	for n in 4 16; do
-		shares $n -c 4 -m noise.pgm seeds.pgm
-		shares $n -c 4 -m spiral.pgm corner.pgm
-		shares $n -c 4 -m serpentine.pgm corner.pgm
-		shares $n --fill-holes noise.pgm
-	done
+	while read -r options; do
+		# shellcheck disable=SC2086
+		shares $options
+	done <<-END
+		2 --regmax constant.pgm
+		2 --regmax one.pgm
+		4 -c 4 -m noise.pgm seeds.pgm
+		16 -c 4 -m noise.pgm seeds.pgm
+		4 -c 4 -m spiral.pgm corner.pgm
+		16 -c 4 -m serpentine.pgm corner.pgm
+		16 --fill-holes noise.pgm
+		3 -m noise.pgm marker.nrrd
+		2 -e -m wide.pgm above.pgm
+		3 --hmax=100 wide.pgm
+	END
 }
 
 @test "shares of a volume are the whole, slices on both sides" {
-	gen noise 90 200 | tail -c 18000 | volume uchar '30 20 30' >noise.nrrd
-	gen smooth 90 200 3 | tail -c 18000 | volume uchar '30 20 30' >smooth.nrrd
-	gen seeds 90 200 9 | tail -c 18000 | volume uchar '30 20 30' >seeds.nrrd
+	gen noise 90 200 | tail -c 18000 | volume '30 20 30' >noise.nrrd
+	gen smooth 90 200 3 | tail -c 18000 | volume '30 20 30' >smooth.nrrd
+	gen seeds 90 200 9 | tail -c 18000 | volume '30 20 30' >seeds.nrrd
 	for c in 6 18 26; do
 		shares 4 --hmax=20 -c $c smooth.nrrd
 		shares 4 --fill-holes -c $c noise.nrrd
@@ -94,16 +101,6 @@ volume() {
 		shares 4 --clear-border -c $c smooth.nrrd
 		shares 4 --open=2 -c $c smooth.nrrd
 	done
-}
-
-@test "-e, a marker of floats under a mask of bytes, one that cannot be mapped" {
-	gen noise 40 30 >mask.pgm
-	gen noise 40 30 --type=float >marker.nrrd
-	shares 3 -m mask.pgm marker.nrrd
-	pgm 2 3 1000 1000 1000 1000 1000 700 1000 >marker.pgm
-	pgm 2 3 1000 1 900 3 4 5 999 >mask.pgm
-	shares 2 -e -m mask.pgm marker.pgm
-	shares 3 --hmax=100 mask.pgm
 }
 
 @test "more shares than rows: some have none" {
@@ -147,17 +144,6 @@ volume() {
 	[ $killed -gt 6 ]
 }
 
-@test "a state that a killed run left half done is made again" {
-	gen noise 20 16 >mask.pgm
-	gen seeds 20 16 3 >marker.pgm
-	morphrec --seam=seam --part=1/2 -m mask.pgm marker.pgm >line
-	# Byte 64 tells that the state is settled; the samples begin at 4096.
-	printf '\0' | dd of=seam/state.1 bs=1 seek=64 conv=notrunc status=none
-	head -c 100 /dev/zero | dd of=seam/state.1 bs=1 seek=4100 conv=notrunc status=none
-	for i in 0 1 0 1 0 1; do morphrec --seam=seam --part=$i/2 -o seam/part.$i -m mask.pgm marker.pgm >line; done
-	whole -m mask.pgm marker.pgm
-}
-
 @test "files of another run are refused by name; so is a share that runs already" {
 	gen noise 20 16 >f.pgm
 	morphrec --seam=d --part=0/2 --hmax=9 f.pgm >line
@@ -182,7 +168,7 @@ volume() {
 @test "what --seam does not go with" {
 	gen noise 20 16 >f.pgm
 	cat f.pgm f.pgm >two.pgm
-	gen noise 20 16 | tail -c 320 | volume uchar '20 4 4' >v.nrrd
+	gen noise 20 16 | tail -c 320 | volume '20 4 4' >v.nrrd
 	while IFS='|' read -r status text options; do
 		# shellcheck disable=SC2086 # options are words
 		fails "$status" "$text" morphrec --seam=d $options

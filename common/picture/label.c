@@ -420,6 +420,81 @@ label_make_room(struct label *l, size_t n, size_t more)
 	return 0;
 }
 
+/* --- regions ------------------------------------------------------------------------------------------------------------ */
+
+/* Returns the number of a region that no root has. There is room for it. */
+static uint32_t
+take_region(struct label *l)
+{
+	const uint32_t s = l->spare;
+
+	if (s == LABEL_NONE)
+		return (uint32_t)l->nregion++;
+	l->spare = (uint32_t)l->region[s].size;
+	return s;
+}
+
+/* Adds the region of root b to that of root a. */
+static void
+unite(struct label *l, uint32_t a, uint32_t b)
+{
+	const uint32_t s = l->slot[b];
+
+	region_merge(&l->region[l->slot[a]], &l->region[s]);
+	l->region[s].size = l->spare;
+	l->spare = s;
+}
+
+/* --- union and find --------------------------------------------------------------------------------------------------- */
+
+/* Joins the components of two labels. The lower root stays, so that a root is the label of a first run. */
+static void
+join(struct label *l, uint32_t a, uint32_t b)
+{
+	b = roots_find(l->up, b);
+	if (a == b)
+		return;
+	roots_join(l->up, a, b);
+	if (l->region)
+		unite(l, a < b ? a : b, a < b ? b : a);
+}
+
+/* Of n pairs of runs that touch, the later run gets the lesser of its label and the root of the earlier one's; they are joined. */
+static void
+join_pairs(struct label *l, size_t n, const uint32_t *from, uint32_t *to)
+{
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
+
+		to[l->pair[k].j] = old < root ? old : root;
+		if (old != LABEL_NONE && old != root)
+			join(l, root, old);
+	}
+}
+
+/*
+ * Gives the n runs of a row or band that have none new labels. A run of a band without samples in the upper row comes after those
+ * with them, because labels are in the order of first samples.
+ */
+static void
+begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, size_t nlower)
+{
+	for (size_t k = 0; k < nlower; k++)
+		label[lower[k]] = 0;
+	/* A branch on noise would be taken at random. */
+	for (size_t i = 0; i < n; i++) {
+		const bool new = label[i] == LABEL_NONE;
+
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[i] = new ? (uint32_t)l->nlabel : label[i];
+		l->nlabel += new;
+	}
+	for (size_t k = 0; k < nlower; k++) {
+		l->up[l->nlabel] = (uint32_t)l->nlabel;
+		label[lower[k]] = (uint32_t)l->nlabel++;
+	}
+}
+
 /* --- bands -------------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -448,39 +523,8 @@ join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
 	const struct label_runs *before = &l->row[top - 1];
 	const struct bitrow_rows above = {bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1),
 					  bits_of(l, top - 1)};
-	const size_t n = bitrow_meet_bands(above, band, l->words, l->pair);
-	const uint32_t *from = before->label;
 
-	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
-
-		to[l->pair[k].j] = old < root ? old : root;
-		if (old != LABEL_NONE && old != root)
-			roots_join(l->up, root, roots_find(l->up, old));
-	}
-}
-
-/*
- * Gives the n runs of a band that have none new labels. A run without samples in the upper row comes after those with them,
- * because labels are in the order of first samples.
- */
-static void
-begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, size_t nlower)
-{
-	for (size_t k = 0; k < nlower; k++)
-		label[lower[k]] = 0;
-	/* A branch on noise would be taken at random. */
-	for (size_t i = 0; i < n; i++) {
-		const bool new = label[i] == LABEL_NONE;
-
-		l->up[l->nlabel] = (uint32_t)l->nlabel;
-		label[i] = new ? (uint32_t)l->nlabel : label[i];
-		l->nlabel += new;
-	}
-	for (size_t k = 0; k < nlower; k++) {
-		l->up[l->nlabel] = (uint32_t)l->nlabel;
-		label[lower[k]] = (uint32_t)l->nlabel++;
-	}
+	join_pairs(l, bitrow_meet_bands(above, band, l->words, l->pair), before->label, to);
 }
 
 static int
@@ -586,45 +630,6 @@ label_band_write(struct label *l, size_t row, int32_t *labels)
 	select_labels(labels, l->painted, paint_band(l, row), l->w);
 }
 
-/* --- regions ------------------------------------------------------------------------------------------------------------ */
-
-/* Returns the number of a region that no root has. There is room for it. */
-static uint32_t
-take_region(struct label *l)
-{
-	const uint32_t s = l->spare;
-
-	if (s == LABEL_NONE)
-		return (uint32_t)l->nregion++;
-	l->spare = (uint32_t)l->region[s].size;
-	return s;
-}
-
-/* Adds the region of root b to that of root a. */
-static void
-unite(struct label *l, uint32_t a, uint32_t b)
-{
-	const uint32_t s = l->slot[b];
-
-	region_merge(&l->region[l->slot[a]], &l->region[s]);
-	l->region[s].size = l->spare;
-	l->spare = s;
-}
-
-/* --- union and find --------------------------------------------------------------------------------------------------- */
-
-/* Joins the components of two labels. The lower root stays, so that a root is the label of a first run. */
-static void
-join(struct label *l, uint32_t a, uint32_t b)
-{
-	b = roots_find(l->up, b);
-	if (a == b)
-		return;
-	roots_join(l->up, a, b);
-	if (l->region)
-		unite(l, a < b ? a : b, a < b ? b : a);
-}
-
 /* Gives the labels of an earlier row to the runs of the new row that touch its runs. */
 static void
 join_rows(struct label *l, size_t earlier, bool corner)
@@ -633,16 +638,8 @@ join_rows(struct label *l, size_t earlier, bool corner)
 		       *b = l->bits + l->rows % l->ring * l->words;
 	const uint32_t *from =
 	    l->row[earlier].n == LABEL_LOW ? label_band_last(l) : l->row[earlier].label;
-	uint32_t *to = l->row[l->rows].label;
-	const size_t n = bitrow_meet(a, b, l->words, corner, l->pair);
 
-	for (size_t k = 0; k < n; k++) {
-		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
-
-		to[l->pair[k].j] = old < root ? old : root;
-		if (old != LABEL_NONE && old != root)
-			join(l, root, old);
-	}
+	join_pairs(l, bitrow_meet(a, b, l->words, corner, l->pair), from, l->row[l->rows].label);
 }
 
 /* Joins the new row, row y of plane z, with each earlier row that it touches. */
@@ -730,14 +727,7 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 
 	memset(row->label, 0xff, row->n * sizeof *row->label);
 	join_all(l);
-	/* A branch on noise would be taken at random. */
-	for (size_t i = 0; i < row->n; i++) {
-		const bool new = row->label[i] == LABEL_NONE;
-
-		l->up[l->nlabel] = (uint32_t)l->nlabel;
-		row->label[i] = new ? (uint32_t)l->nlabel : row->label[i];
-		l->nlabel += new;
-	}
+	begin_labels(l, row->label, row->n, NULL, 0);
 	if (values)
 		measure_row(l, row, old, values);
 	l->dense = row->n > l->words && l->depth == 1 && l->connectivity == 8 && !values;

@@ -312,7 +312,7 @@ shape_for(const struct item *i, const struct img *x)
 	double r[3];
 	int err = 0;
 
-	if (!a->open && !a->close && !a->tophat)
+	if (!a->reach)
 		return s;
 	radii(i->in, x, a, r);
 	for (int k = 0; k < 3; k++)

@@ -66,7 +66,7 @@ piece_of(const struct morphrec_problem *a)
 }
 
 int
-area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *f)
+area_open(const struct morphrec_problem *a, size_t area, void *J, const void *f)
 {
 	const struct piece s = piece_of(a);
 	const size_t size = img_type_size(a->type), pieces = a->w * a->h * a->d / s.n;

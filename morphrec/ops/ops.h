@@ -18,7 +18,7 @@
  * Meijster, Wilkinson, A comparison of algorithms for connected set openings and closings, IEEE Trans. PAMI 24(4), 2002,
  * 484-494. The pixels are sorted, highest first, and joined by union-find.
  */
-int area_open(const struct morphrec_problem *a, uint64_t area, void *J, const void *f);
+int area_open(const struct morphrec_problem *a, size_t area, void *J, const void *f);
 
 /* The pass before a reconstruction: it makes J0 = min(marker, mask) and counts what it clips. */
 
@@ -79,7 +79,7 @@ struct morphrec_operator {
 	/* OPEN, CLOSE, TOPHAT: shape NULL: a square or cube of side 2 r + 1; else the shape, r times. */
 	size_t r;
 	const struct shape *shape; /* borrowed */
-	uint64_t area;		   /* AREA, AREA_CLOSE: pixels */
+	size_t area;		   /* AREA, AREA_CLOSE: pixels */
 	/*
 	 * For an array that is a share of a larger one, cut along its slowest axis: whether there is more before its first
 	 * and after its last row (slice of a volume), which are then not on the frame. rest: REGMAX, REGMIN: pixels beyond
