@@ -4,36 +4,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "morphrec/tile/engine.h"
-#include "morphrec/morphrec.h"
-#include "morphrec/value.h"
 #include "t/check_morphrec.h"
-
-static const enum img_type types[] = {IMG_U8,  IMG_U16, IMG_F32, IMG_I8,
-				      IMG_I16, IMG_U32, IMG_I32, IMG_F64};
-enum { TYPES = sizeof types / sizeof *types };
-
-static void
-definition_agrees(void)
-{
-	struct check_rng r = {1};
-	struct check_many m = {0};
-	static const int conns[] = {4, 8, 6, 18, 26};
-
-	for (int i = 0; i < 200; i++) {
-		const int conn = conns[i % 5];
-		struct job a =
-		    job_new(types[i % TYPES], 1 + rng_below(&r, 17), 1 + rng_below(&r, 17),
-			    morphrec_is_volume(conn) ? 1 + rng_below(&r, 6) : 1, conn, i / 5 % 2);
-		job_fill(&a, &r, (enum style)(i % STYLES));
-		oracle(&a);
-		memcpy(a.got, a.J, a.bytes);
-		const int err = morphrec_direct(&a.what, a.got, a.I);
-		check_case(&m, !err && !memcmp(a.got, a.want, a.bytes), "%s", job_name(&a));
-		job_free(&a);
-	}
-	check_end(&m, "the definition, iterated, agrees with a union-find over sorted pixels");
-}
 
 static size_t
 awkward(struct check_rng *r)
@@ -53,10 +24,24 @@ image(struct check_rng *r, int i)
 static struct job
 volume(struct check_rng *r, int i)
 {
-	static const int conns[] = {6, 18, 26};
-
 	return job_new(types[i % TYPES], 1 + rng_below(r, 70), 1 + rng_below(r, 70),
-		       1 + rng_below(r, 9), conns[i % 3], i / 3 % 2);
+		       1 + rng_below(r, 9), conns[2 + i % 3], i / 3 % 2);
+}
+
+static struct job
+below(struct check_rng *r, int i, size_t side, size_t depth)
+{
+	const int conn = conns[i % 5];
+
+	return job_new(types[i % TYPES], 1 + rng_below(r, side), 1 + rng_below(r, side),
+		       morphrec_is_volume(conn) ? 1 + rng_below(r, depth) : 1, conn, i / 5 % 2);
+}
+
+/* Few enough pixels for the definition. */
+static struct job
+tiny(struct check_rng *r, int i)
+{
+	return below(r, i, 17, 6);
 }
 
 /* Heaps of many nodes and many bands: small nodes make deep heaps of small pictures. */
@@ -64,11 +49,7 @@ static struct job
 small(struct check_rng *r, int i)
 {
 	static const size_t nodes[] = {1, 2, 3, 17, 64};
-	static const int conns[] = {4, 8, 6, 18, 26};
-	const int conn = conns[i % 5];
-	struct job a =
-	    job_new(types[i % TYPES], 1 + rng_below(r, 60), 1 + rng_below(r, 60),
-		    morphrec_is_volume(conn) ? 1 + rng_below(r, 12) : 1, conn, i / 5 % 2);
+	struct job a = below(r, i, 60, 12);
 
 	a.what.node = nodes[rng_below(r, 5)];
 	a.what.heaps = 1 + rng_below(r, 9);
@@ -101,12 +82,16 @@ static void
 kernels_agree(void)
 {
 	for (int level = 0; level <= CPU_AVX512; level++) {
-		char text[80];
-		snprintf(text, sizeof text, "%s: tiles", cpu_name((enum cpu_level)level));
-		if (level > (int)weir_cpu)
-			check_skip(text, "not on this CPU");
-		else
-			agree(text, image, 320, MORPHREC_TILE, tile_kernels[level]);
+		char of[32];
+		snprintf(of, sizeof of, ", %s", cpu_name((enum cpu_level)level));
+		check_where(of);
+		if (level > (int)weir_cpu) {
+			check_skip("tiles", "not on this CPU");
+		} else {
+			agree("tiles", image, 320, MORPHREC_TILE, tile_kernels[level]);
+			check_morphrec_seams(tile_kernels[level]);
+		}
+		check_where("");
 	}
 }
 
@@ -145,37 +130,35 @@ diagonals_settle(void)
 	check_end(&m, "a path that goes down, up and down diagonally is followed to its end");
 }
 
+/* Pixel x, y of a square in one of its eight orientations. */
+static size_t
+turned(int i, size_t side, size_t x, size_t y)
+{
+	const size_t u = i & 1 ? side - 1 - x : x, v = i & 2 ? side - 1 - y : y;
+
+	return i & 4 ? u * side + v : v * side + u;
+}
+
+enum { SIDE = 124 }; /* four tiles meet in the middle */
+
 /*
  * A path in a void that passes where four tiles meet, between two that touch by their corners only, after it came through
  * a third; in all eight orientations, so that in some it goes against the order of the visits. It begins as a block, so
  * that the third is raised in too many places for a flood, and visited.
  */
 static void
-corners_connect(void)
+corner_path(int i, uint8_t *J, uint8_t *I)
 {
 	enum { BLOCK = 20 * 4, PATH = 10 };
-	struct check_many m = {0};
-	struct job a = job_new(IMG_U8, 124, 124, 1, 8, false);
-	uint8_t *J = a.J, *I = a.I, *want = a.want;
 
-	for (int i = 0; i < 8; i++) {
-		memset(J, 0, a.n);
-		memset(I, 0, a.n);
-		memset(want, 0, a.n);
-		for (size_t k = 0; k < BLOCK + PATH; k++) {
-			const size_t t = k - BLOCK, px = k < BLOCK ? 70 + k / 4 : 69 - t,
-				     py = k < BLOCK ? 63 - k % 4
-					  : t < 7   ? 60
-						    : 54 + t,
-				     x = i & 1 ? 123 - px : px, y = i & 2 ? 123 - py : py,
-				     p = i & 4 ? x * 124 + y : y * 124 + x;
-			I[p] = want[p] = 9;
-			J[p] = k ? 0 : 9;
-		}
-		job_compare(&a, &m);
+	for (size_t k = 0; k < BLOCK + PATH; k++) {
+		const size_t t = k - BLOCK, x = k < BLOCK ? 70 + k / 4 : 69 - t,
+			     y = k < BLOCK ? 63 - k % 4
+				 : t < 7   ? 60
+					   : 54 + t;
+		I[turned(i, SIDE, x, y)] = 9;
+		J[turned(i, SIDE, x, y)] = k ? 0 : 9;
 	}
-	job_free(&a);
-	check_end(&m, "tiles are connected at their corners");
 }
 
 /*
@@ -183,27 +166,30 @@ corners_connect(void)
  * into a third: in four orientations the second is visited again, and raises that pixel of the third when it is long past.
  */
 static void
-sides_connect(void)
+side_path(int i, uint8_t *J, uint8_t *I)
 {
-	enum { SIDE = 124 };
+	for (size_t y = 58; y <= 66; y++)
+		for (size_t x = 20; x <= (y == 58 ? 70 : 39); x++)
+			I[turned(i, SIDE, x, y)] = 9;
+	J[turned(i, SIDE, 25, 66)] = 9;
+}
+
+/* The path as a whole rises to its marker. */
+static void
+paths_connect(const char *name, int conn, void (*path)(int i, uint8_t *J, uint8_t *I))
+{
+	struct job a = job_new(IMG_U8, SIDE, SIDE, 1, conn, false);
 	struct check_many m = {0};
-	struct job a = job_new(IMG_U8, SIDE, SIDE, 1, 4, false);
-	uint8_t *J = a.J, *I = a.I, *want = a.want;
 
 	for (int i = 0; i < 8; i++) {
-		for (size_t k = 0; k < a.n; k++) {
-			const size_t px = k % SIDE, py = k / SIDE, x = i & 1 ? SIDE - 1 - px : px,
-				     y = i & 2 ? SIDE - 1 - py : py,
-				     p = i & 4 ? x * SIDE + y : y * SIDE + x;
-			const bool block = px >= 20 && px < 40 && py >= 58 && py <= 66,
-				   arm = px >= 40 && px <= 70 && py == 58;
-			I[p] = want[p] = block || arm ? 9 : 0;
-			J[p] = px == 25 && py == 66 ? 9 : 0;
-		}
+		memset(a.J, 0, a.n);
+		memset(a.I, 0, a.n);
+		path(i, a.J, a.I);
+		memcpy(a.want, a.I, a.n);
 		job_compare(&a, &m);
 	}
 	job_free(&a);
-	check_end(&m, "tiles are connected at a single pixel of their sides");
+	check_end(&m, name);
 }
 
 /* R(R(J, I), I) = R(J, I), and R*(J, I) = -R(-J, -I). */
@@ -302,12 +288,13 @@ floats_agree(void)
 void
 check_morphrec(void)
 {
-	definition_agrees();
+	agree("the definition, iterated, agrees with a union-find over sorted pixels", tiny, 200,
+	      (enum morphrec_method)DEFINITION, NULL);
 	kernels_agree();
 	diagonals_settle();
-	corners_connect();
-	sides_connect();
-	check_morphrec_seams();
+	paths_connect("tiles are connected at their corners", 8, corner_path);
+	paths_connect("tiles are connected at a single pixel of their sides", 4, side_path);
+	check_morphrec_units();
 	check_morphrec_shapes();
 	laws_hold();
 	bands_agree();

@@ -10,6 +10,11 @@
 #include "morphrec/value.h"
 #include "t/check.h"
 
+static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_U16,
+				      IMG_I8, IMG_F64, IMG_U32, IMG_I32};
+static const int conns[] = {4, 8, 6, 18, 26};
+enum { TYPES = sizeof types / sizeof *types, DEFINITION = MORPHREC_HEAP + 1 };
+
 /* A problem with its arrays: marker J, mask I, and room for what is computed. */
 struct job {
 	struct morphrec_problem what;
@@ -28,7 +33,7 @@ void job_fill(struct job *a, struct check_rng *r, enum style style);
 
 const char *job_name(const struct job *a);
 
-/* got: the reconstruction by the method and threads of a->what. */
+/* got: the reconstruction by the method and threads of a->what; the method may be DEFINITION, too. */
 bool job_run(struct job *a);
 
 /* A case of m: got, newly computed, is want. */
@@ -39,8 +44,9 @@ void job_compare(struct job *a, struct check_many *m);
  */
 void oracle(struct job *a);
 
-/* More checks: the tile engine where tiles meet. */
-void check_morphrec_seams(void);
+/* More checks: the tile engine where tiles meet, by those kernels; and units that run at the same time. */
+void check_morphrec_seams(const struct tile_kernel *const *kernels);
+void check_morphrec_units(void);
 
 /* And what is not a reconstruction: erosion by shapes, area openings. */
 void check_morphrec_shapes(void);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/cpu.h"
-#include "morphrec/tile/engine.h"
 #include "t/check_morphrec.h"
 
 enum { SIDE = 52, HIGH = 130, BLOCK = 9, WAY = 5 };
@@ -97,16 +96,15 @@ ways_cross(int conn, const struct tile_kernel *const *kernels, struct check_many
 static void
 volumes(const struct tile_kernel *const *kernels, struct check_many *m)
 {
-	static const enum img_type types[] = {IMG_U8, IMG_U16, IMG_F32, IMG_F64};
-	static const int conns[] = {6, 18, 26};
 	static const size_t wide[] = {1, 31, 64, 65, 127, 129, 255, 257},
 			    tall[] = {1, 2, 33, 34, 35, 65, 67},
 			    deep[] = {1, 2, 17, 18, 19, 33, 35};
 	struct check_rng r = {23};
 
 	for (int i = 0; i < 36; i++) {
-		struct job a = job_new(types[i % 4], wide[rng_below(&r, 8)], tall[rng_below(&r, 7)],
-				       deep[rng_below(&r, 7)], conns[i % 3], i / 12 % 2);
+		struct job a =
+		    job_new(types[i % TYPES], wide[rng_below(&r, 8)], tall[rng_below(&r, 7)],
+			    deep[rng_below(&r, 7)], conns[2 + i % 3], i / 12 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
 		a.kernels = kernels;
@@ -149,13 +147,11 @@ resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const 
 static void
 resumes(const struct tile_kernel *const *kernels, struct check_many *m)
 {
-	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
-	static const int conns[] = {4, 8, 6, 18, 26};
 	struct check_rng r = {29};
 
 	for (int i = 0; i < 80; i++) {
 		const bool volume = morphrec_is_volume(conns[i % 5]);
-		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300),
+		struct job a = job_new(types[i % TYPES], 1 + rng_below(&r, 300),
 				       1 + rng_below(&r, volume ? 50 : 200),
 				       1 + rng_below(&r, volume ? 24 : 3), conns[i % 5], i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
@@ -199,8 +195,8 @@ watched_visit(struct tile_job *job, const uint64_t *rose)
 }
 
 /* Two workers never run the same unit or two that touch, and visit only tiles of their units: bands, and slabs along z and y. */
-static void
-units_keep_apart(void)
+void
+check_morphrec_units(void)
 {
 	const struct tile_kernel bytes = {tile_kernels[CPU_GENERIC][0]->width, watched_visit};
 	const struct tile_kernel *const watched[4] = {&bytes};
@@ -223,32 +219,15 @@ units_keep_apart(void)
 }
 
 void
-check_morphrec_seams(void)
+check_morphrec_seams(const struct tile_kernel *const *kernels)
 {
-	static const int conns[] = {4, 8, 6, 18, 26};
+	struct check_many ways = {0}, many = {0}, risen = {0};
 
-	for (int level = 0; level <= CPU_AVX512; level++) {
-		struct check_many ways = {0}, many = {0}, risen = {0};
-		char text[3][90];
-		snprintf(text[0], sizeof text[0],
-			 "%s: ways cross faces, edges and corners of tiles",
-			 cpu_name((enum cpu_level)level));
-		snprintf(text[1], sizeof text[1], "%s: volumes of many tiles",
-			 cpu_name((enum cpu_level)level));
-		snprintf(text[2], sizeof text[2], "%s: pixels raised later spread as at first",
-			 cpu_name((enum cpu_level)level));
-		if (level > (int)weir_cpu) {
-			for (int i = 0; i < 3; i++)
-				check_skip(text[i], "not on this CPU");
-			continue;
-		}
-		for (int i = 0; i < 5; i++)
-			ways_cross(conns[i], tile_kernels[level], &ways);
-		volumes(tile_kernels[level], &many);
-		check_end(&ways, text[0]);
-		check_end(&many, text[1]);
-		resumes(tile_kernels[level], &risen);
-		check_end(&risen, text[2]);
-	}
-	units_keep_apart();
+	for (int i = 0; i < 5; i++)
+		ways_cross(conns[i], kernels, &ways);
+	volumes(kernels, &many);
+	resumes(kernels, &risen);
+	check_end(&ways, "ways cross faces, edges and corners of tiles");
+	check_end(&many, "volumes of many tiles");
+	check_end(&risen, "pixels raised later spread as at first");
 }

@@ -3,9 +3,6 @@
 #include <string.h>
 
 #include "common/base/mem.h"
-#include "morphrec/keys.h"
-#include "morphrec/ops/ops.h"
-#include "morphrec/ops/shape.h"
 #include "t/check_morphrec.h"
 
 enum { KINDS = FOOT_PICTURE + 1, REACH = 9 };
@@ -65,7 +62,6 @@ runs_at(const struct shape *s, ptrdiff_t x, ptrdiff_t y, ptrdiff_t z)
 static void
 shapes_agree(void)
 {
-	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
 	struct check_rng r = {29};
 	struct check_many same = {0}, eroded = {0};
 	uint8_t room[729];
@@ -75,8 +71,9 @@ shapes_agree(void)
 		const unsigned kind = (unsigned)i % KINDS;
 		const int conn = i / (int)KINDS % 2 ? 8 : 26;
 		const bool volume = conn == 26;
-		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 30), 1 + rng_below(&r, 12),
-				       1 + rng_below(&r, 4), conn, i / 4 % 2);
+		struct job a =
+		    job_new(types[i % TYPES], 1 + rng_below(&r, 30), 1 + rng_below(&r, 12),
+			    1 + rng_below(&r, 4), conn, i / 4 % 2);
 		struct morphrec_footprint foot;
 		struct shape s;
 		int err = random_shape(&r, kind, volume, &foot, &s, &picture), wrong = 0;
@@ -104,7 +101,6 @@ shapes_agree(void)
 static void
 squares_agree(void)
 {
-	static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_F64};
 	struct check_rng r = {37};
 	struct check_many m = {0};
 
@@ -113,8 +109,9 @@ squares_agree(void)
 		const size_t radius = 1 + rng_below(&r, 9);
 		const double box[3] = {(double)radius, (double)radius,
 				       conn == 8 ? 0 : (double)radius};
-		struct job a = job_new(types[i % 4], 1 + rng_below(&r, 300), 1 + rng_below(&r, 30),
-				       1 + rng_below(&r, 4), conn, i / 4 % 2);
+		struct job a =
+		    job_new(types[i % TYPES], 1 + rng_below(&r, 300), 1 + rng_below(&r, 30),
+			    1 + rng_below(&r, 4), conn, i / 4 % 2);
 		struct shape s;
 		job_fill(&a, &r, NOISE);
 		a.what.threads = 1 + i % 3;
@@ -160,7 +157,6 @@ connected(const struct job *a, size_t i, uint8_t k, bool *seen, size_t *list)
 static void
 areas_agree(void)
 {
-	static const int conns[] = {4, 8, 6, 18, 26};
 	struct check_rng r = {31};
 	struct check_many m = {0};
 
