@@ -2,7 +2,7 @@
  * All methods of radon/ share these structs: the problem on its axes, and the work arrays of one gather. The files form
  * layers, and each layer calls only those to its left:
  *
- *	curves, loops < core < block < lsq, sparse < time, adapt < radon
+ *	curves, loops < core < block < lsq, time < sparse, adapt < radon
  */
 #ifndef WEIR_RADON_CORE_H
 #define WEIR_RADON_CORE_H
@@ -131,6 +131,7 @@ struct radon_room {
 	 */
 	float *d, *m;
 	double (*part)[5]; /* owned; lsq: the sums of each block, which are added in order */
+	struct toeplitz_work **solve; /* of lsq.c: one a thread; NULL: none */
 };
 
 /* Allocates into r, a zeroed struct. Returns false when there is no memory; the caller calls radon_room_free() then too. */

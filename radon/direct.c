@@ -99,9 +99,13 @@ in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
 	return f >= x->lo * (1 - 1e-12) && f <= x->hi * (1 + 1e-12);
 }
 
-/* Finds the spectra [count][nw] of rows of n samples that begin at sample `at` of nfft. Caller frees; NULL: no memory. */
+/*
+ * Finds the spectra [count][nw] of rows of n samples, floats (narrow) or doubles, that begin at sample `at` of nfft. Caller frees;
+ * NULL: no memory.
+ */
 static complex double *
-to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t n, size_t at)
+to_spectra(const struct direct_axes *x, const double *rows, const float *narrow, size_t count,
+	   size_t n, size_t at)
 {
 	complex double *s = weir_alloc(count * x->nw, sizeof *s);
 	double *row = weir_alloc(x->nfft, sizeof *row);
@@ -110,7 +114,8 @@ to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t
 		fftw_plan plan =
 		    fftw_plan_dft_r2c_1d((int)x->nfft, row, s + r * x->nw, FFTW_ESTIMATE);
 		memset(row, 0, x->nfft * sizeof *row);
-		memcpy(row + at, rows + r * n, n * sizeof *row);
+		for (size_t t = 0; t < n; t++)
+			row[at + t] = narrow ? (double)narrow[r * n + t] : rows[r * n + t];
 		fftw_execute(plan);
 		fftw_destroy_plan(plan);
 	}
@@ -118,14 +123,15 @@ to_spectra(const struct direct_axes *x, const double *rows, size_t count, size_t
 	return s;
 }
 
-/* Turns spectra into rows and destroys the spectra. Returns 0 or -ENOMEM. */
+/* Turns spectra into rows, and frees the spectra. Returns 0 or -ENOMEM, also for spectra NULL. */
 static int
 to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows, size_t n,
 	size_t at)
 {
 	double *row = weir_alloc(x->nfft, sizeof *row);
+	const int err = row && s ? 0 : -ENOMEM;
 
-	for (size_t r = 0; row && r < count; r++) {
+	for (size_t r = 0; !err && r < count; r++) {
 		fftw_plan plan =
 		    fftw_plan_dft_c2r_1d((int)x->nfft, s + r * x->nw, row, FFTW_ESTIMATE);
 		fftw_execute(plan);
@@ -134,83 +140,69 @@ to_rows(const struct direct_axes *x, complex double *s, size_t count, double *ro
 			rows[r * n + t] = row[at + t] / (double)x->nfft;
 	}
 	weir_free(row);
-	return row ? 0 : -ENOMEM;
+	weir_free(s);
+	return err;
 }
 
 static complex double *
 gather_spectra(const struct radon_options *o, const struct direct_axes *x, const float *gather)
 {
-	double *wide = weir_alloc(o->nx * o->nt, sizeof *wide);
-	complex double *s;
-
-	if (!wide)
-		return NULL;
-	for (size_t i = 0; i < o->nx * o->nt; i++)
-		wide[i] = (double)gather[i];
-	s = to_spectra(x, wide, o->nx, o->nt, x->lead);
-	weir_free(wide);
-	return s;
+	return to_spectra(x, NULL, gather, o->nx, o->nt, x->lead);
 }
 
-/* Compute m from d, and d from m, at every frequency of the band; the other frequencies are 0. */
-static void
-adjoint_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *d,
-	     complex double *m)
+/*
+ * Return m of d, and d of m, at every frequency of the band; the other frequencies are 0. Caller frees; NULL: no memory, or NULL was
+ * given.
+ */
+static complex double *
+adjoint_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *d)
 {
-	for (size_t i = 0; i < o->nq; i++)
+	complex double *m = d ? weir_alloc(o->nq * x->nw, sizeof *m) : NULL;
+
+	for (size_t i = 0; m && i < o->nq; i++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
 			for (size_t j = 0; in_band(o, x, k) && j < o->nx; j++)
 				sum += d[j * x->nw + k] * phase(o, x, k, i, j);
 			m[i * x->nw + k] = sum;
 		}
+	return m;
 }
 
-int
-radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel)
+static complex double *
+model_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *m)
 {
-	const struct direct_axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather);
-	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
-	int err = -ENOMEM;
+	complex double *d = m ? weir_alloc(o->nx * x->nw, sizeof *d) : NULL;
 
-	if (d && m) {
-		adjoint_sums(o, &x, d, m);
-		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
-	}
-	weir_free(d);
-	weir_free(m);
-	return err;
-}
-
-static void
-model_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *m,
-	   complex double *d)
-{
-	for (size_t j = 0; j < o->nx; j++)
+	for (size_t j = 0; d && j < o->nx; j++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
 			for (size_t i = 0; in_band(o, x, k) && i < o->nq; i++)
 				sum += m[i * x->nw + k] * conj(phase(o, x, k, i, j));
 			d[j * x->nw + k] = sum;
 		}
+	return d;
+}
+
+int
+radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel)
+{
+	const struct direct_axes x = axes_of(o);
+	complex double *d = gather_spectra(o, &x, gather), *m = adjoint_sums(o, &x, d);
+
+	weir_free(d);
+	return to_rows(&x, m, o->nq, panel, x.ntau, 0);
 }
 
 int
 radon_direct_model(const struct radon_options *o, const double *panel, double *gather)
 {
 	const struct direct_axes x = axes_of(o);
-	complex double *m = to_spectra(&x, panel, o->nq, x.ntau, 0);
-	complex double *d = weir_alloc(o->nx * x.nw, sizeof *d);
-	int err = -ENOMEM;
+	complex double *m = to_spectra(&x, panel, NULL, o->nq, x.ntau, 0),
+		       *d = model_sums(o, &x, m);
 
-	if (m && d) {
-		model_sums(o, &x, m, d);
-		err = to_rows(&x, d, o->nx, gather, o->nt, x.lead);
-	}
-	weir_free(d);
 	weir_free(m);
-	return err;
+	return to_rows(&x, d, o->nx, gather, o->nt, x.lead);
 }
 
 static bool
@@ -285,24 +277,18 @@ int
 radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel)
 {
 	const struct direct_axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather);
-	complex double *m = weir_alloc(o->nq * x.nw, sizeof *m);
+	complex double *d = gather_spectra(o, &x, gather), *m = adjoint_sums(o, &x, d);
 	complex double *t = weir_alloc(o->nq * (o->nq + o->nx), sizeof *t);
-	int err = -ENOMEM;
 
-	if (d && m && t) {
-		adjoint_sums(o, &x, d, m);
-		for (size_t k = 0; k < x.nw; k++)
-			if (in_band(o, &x, k)) {
-				normal_matrix(o, &x, k, t, t + o->nq * o->nq);
-				solve_dense(t, m + k, x.nw, o->nq);
-			}
-		err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
-	}
+	for (size_t k = 0; m && t && k < x.nw; k++)
+		if (in_band(o, &x, k)) {
+			normal_matrix(o, &x, k, t, t + o->nq * o->nq);
+			solve_dense(t, m + k, x.nw, o->nq);
+		}
+	const int err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	weir_free(d);
-	weir_free(m);
 	weir_free(t);
-	return err;
+	return t ? err : -ENOMEM;
 }
 
 /*
@@ -648,7 +634,6 @@ struct descent {
 	size_t panel, n;		  /* doubles of a panel, and of a gather */
 	double *u, *w, *dir, *grad, *row; /* panels */
 	double *all, *res, *step;	  /* gathers; all: the one that is given */
-	complex double *m;		  /* [nq][nw] */
 };
 
 /* Zeroes dead traces and the zeros that a trace of the gather begins or ends with. Returns the energy of the rest. */
@@ -676,16 +661,18 @@ mute(const struct descent *s, complex double *d)
 
 	for (size_t j = 0; j < s->o->nx && !err; j++) {
 		const struct radon_span data = data_of(s->gather + j * s->o->nt, s->o->nt);
-		complex double *masked;
+		complex double *masked, *trace;
 		if (data.first == data.end || (data.first == 0 && data.end == s->o->nt))
 			continue;
-		if ((err = to_rows(x, d + j * x->nw, 1, s->row, x->ntau, 0)))
+		if ((trace = weir_alloc(x->nw, sizeof *trace)))
+			memcpy(trace, d + j * x->nw, x->nw * sizeof *trace);
+		if ((err = to_rows(x, trace, 1, s->row, x->ntau, 0)))
 			continue;
 		for (size_t t = 0; t < x->ntau; t++)
 			if ((data.first && t < x->lead + data.first) ||
 			    (data.end < s->o->nt && t >= x->lead + data.end))
 				s->row[t] = 0;
-		masked = to_spectra(x, s->row, 1, x->ntau, 0);
+		masked = to_spectra(x, s->row, NULL, 1, x->ntau, 0);
 		err = masked ? 0 : -ENOMEM;
 		if (masked)
 			memcpy(d + j * x->nw, masked, x->nw * sizeof *masked);
@@ -727,11 +714,13 @@ apply(struct descent *s, const double *v)
 	if (s->o->hyperbolic) {
 		radon_direct_hyperbola_model(s->o, s->row, s->step);
 	} else {
-		complex double *m = to_spectra(&s->x, s->row, s->o->nq, s->x.ntau, 0);
-		if (!m)
-			return NAN;
-		model_sums(s->o, &s->x, m, (complex double *)s->step);
+		complex double *m = to_spectra(&s->x, s->row, NULL, s->o->nq, s->x.ntau, 0);
+		complex double *d = model_sums(s->o, &s->x, m);
 		weir_free(m);
+		if (!d)
+			return NAN;
+		memcpy(s->step, d, s->n * sizeof *s->step);
+		weir_free(d);
 	}
 	return keep(s, s->step);
 }
@@ -745,8 +734,8 @@ gradient(struct descent *s)
 	if (s->o->hyperbolic) {
 		radon_direct_hyperbola_adjoint(s->o, s->res, s->row);
 	} else {
-		adjoint_sums(s->o, &s->x, (complex double *)s->res, s->m);
-		if (to_rows(&s->x, s->m, s->o->nq, s->row, s->x.ntau, 0))
+		complex double *m = adjoint_sums(s->o, &s->x, (complex double *)s->res);
+		if (to_rows(&s->x, m, s->o->nq, s->row, s->x.ntau, 0))
 			return NAN;
 	}
 	for (size_t i = 0; i < s->panel; i++) {
@@ -809,21 +798,17 @@ reweigh(struct descent *s)
 static int
 put_panel(const struct descent *s, double *panel)
 {
-	int err = 0;
-
 	for (size_t i = 0; i < s->panel; i++)
 		panel[i] = s->w[i] * s->u[i];
 	if (s->o->hyperbolic)
 		return 0;
-	complex double *m = to_spectra(&s->x, panel, s->o->nq, s->x.ntau, 0);
+	complex double *m = to_spectra(&s->x, panel, NULL, s->o->nq, s->x.ntau, 0);
 	for (size_t i = 0; m && i < s->o->nq * s->x.nw; i++)
 		m[i] *= in_band(s->o, &s->x, i % s->x.nw);
-	err = m ? to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0) : -ENOMEM;
-	weir_free(m);
-	return err;
+	return to_rows(&s->x, m, s->o->nq, panel, s->x.ntau, 0);
 }
 
-/* Allocates the arrays and loads the gather. Returns what the caller frees: the room of all arrays but m; NULL: no memory. */
+/* Allocates the arrays and loads the gather. Returns what the caller frees, the room of all arrays; NULL: no memory. */
 static double *
 begin_descent(struct descent *s)
 {
@@ -839,11 +824,10 @@ begin_descent(struct descent *s)
 		s->x = axes_of(o);
 		s->panel = o->nq * s->x.ntau;
 		s->n = 2 * o->nx * s->x.nw;
-		s->m = weir_alloc(o->nq * s->x.nw, sizeof *s->m);
 		spectra = gather_spectra(o, &s->x, s->gather);
 	}
 	double *room = NULL;
-	if (o->hyperbolic || (s->m && spectra))
+	if (o->hyperbolic || spectra)
 		room = weir_alloc(5 * s->panel + 3 * s->n, sizeof *room);
 	if (!room) {
 		weir_free(spectra);
@@ -884,6 +868,5 @@ radon_direct_sparse(const struct radon_options *o, const float *gather, double *
 	}
 	const int err = room ? put_panel(&s, panel) : -ENOMEM;
 	weir_free(room);
-	weir_free(s.m);
 	return err;
 }

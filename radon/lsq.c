@@ -403,6 +403,25 @@ toeplitz_work(const struct toeplitz *s)
 	return NULL;
 }
 
+bool
+radon_lsq_take(struct radon_room *w, const struct toeplitz *s)
+{
+	bool ok = (w->solve = weir_calloc((size_t)w->threads, sizeof *w->solve));
+
+	for (int i = 0; ok && i < w->threads; i++)
+		ok = (w->solve[i] = toeplitz_work(s));
+	return ok;
+}
+
+void
+radon_lsq_give(struct radon_room *w)
+{
+	for (int i = 0; w->solve && i < w->threads; i++)
+		toeplitz_work_free(w->solve[i]);
+	weir_free(w->solve);
+	w->solve = NULL;
+}
+
 /* ---- evidence ---- */
 
 /* Finds NU from the evidence of the gather; see radon_noise() in radon.h. */
@@ -430,11 +449,7 @@ struct radon_evidence {
 	double *logdet;
 	bool *
 	    factored; /* [blocks]: by the first run that needs it; the samples of a gather do not matter */
-	struct evidence_worker {
-		struct toeplitz_work *solve;
-		float *m;	/* nq rows of USFFT_LINE complex: a solution */
-		double *column; /* the same: the first column of A^H A */
-	} * worker;		/* one a thread */
+	float *m; /* [threads]: nq rows of USFFT_LINE complex, a solution */
 };
 
 static double
@@ -469,8 +484,8 @@ static int
 factor_block(struct radon_evidence *e, int thread, size_t i)
 {
 	const double nq = (double)e->core.o.nq;
-	struct toeplitz_work *solve = e->worker[thread].solve;
-	double t0[USFFT_LINE], *t = e->worker[thread].column;
+	struct toeplitz_work *solve = e->room.solve[thread];
+	double t0[USFFT_LINE], *t = e->room.worker[thread].sum;
 
 	recurrence_column(&e->core, &e->room.worker[thread], i, t);
 	memcpy(t0, t, sizeof t0);
@@ -491,12 +506,12 @@ add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, 
 {
 	const struct radon_core *p = &e->core;
 	const double nx = (double)p->nlive, nq = (double)p->o.nq;
-	float *x = e->worker[thread].m;
+	float *x = e->m + 2 * (size_t)thread * p->o.nq * USFFT_LINE;
 
 	for (size_t c = 0; c < NUS; c++) {
 		const double mu = nus[c] * nq, *logdet = e->logdet + i * NUS + c * USFFT_LINE;
 		memcpy(x, b, 2 * p->o.nq * USFFT_LINE * sizeof *x);
-		toeplitz_solve(e->solver, e->worker[thread].solve, i / USFFT_LINE * NUS + c, x);
+		toeplitz_solve(e->solver, e->room.solve[thread], i / USFFT_LINE * NUS + c, x);
 		sum[c] = 0;
 		for (size_t l = 0; l < USFFT_LINE; l++) {
 			double q = 0;
@@ -553,7 +568,7 @@ static bool
 take_room(struct radon_evidence *e, int threads)
 {
 	const struct radon_core *p = &e->core;
-	bool ok = radon_room_take(&e->room, p, threads);
+	const bool room = radon_room_take(&e->room, p, threads);
 
 	e->n = (p->nw + EVERY - 1) / EVERY;
 	e->ld = (e->n + USFFT_LINE - 1) / USFFT_LINE * USFFT_LINE;
@@ -563,16 +578,9 @@ take_room(struct radon_evidence *e, int threads)
 	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
 	e->factored = weir_calloc(e->ld, sizeof *e->factored);
 	e->solver = toeplitz_new(p->o.nq, e->ld / USFFT_LINE * NUS);
-	e->worker = weir_calloc((size_t)threads, sizeof *e->worker);
-	ok = ok && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->worker;
-	for (int i = 0; ok && i < threads; i++) {
-		struct evidence_worker *l = &e->worker[i];
-		l->solve = toeplitz_work(e->solver);
-		l->m = weir_alloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->m);
-		l->column = weir_alloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->column);
-		ok = l->solve && l->m && l->column;
-	}
-	return ok;
+	e->m = weir_alloc((size_t)threads * p->o.nq, USFFT_LINE * 2 * sizeof *e->m);
+	return room && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->m &&
+	       radon_lsq_take(&e->room, e->solver);
 }
 
 static double
@@ -597,13 +605,9 @@ radon_evidence_free(struct radon_evidence *e)
 {
 	if (!e)
 		return;
-	for (int i = 0; e->worker && i < e->room.threads; i++) {
-		toeplitz_work_free(e->worker[i].solve);
-		weir_free(e->worker[i].m);
-		weir_free(e->worker[i].column);
-	}
-	weir_free(e->worker);
+	radon_lsq_give(&e->room);
 	toeplitz_free(e->solver);
+	weir_free(e->m);
 	weir_free(e->d);
 	weir_free(e->rank);
 	weir_free(e->j);
@@ -670,16 +674,10 @@ radon_noise(const struct radon_options *o, const float *gather, double *nu)
 
 /* ---- least squares ---- */
 
-struct radon_lsq_work {
-	int threads;
-	struct toeplitz_work **solve; /* owned: one a thread */
-};
-
 /* --- plans and work ------------------------------------------------------------------------------------------------ */
 
 static int
-factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room *w,
-	      struct radon_lsq_work *own)
+factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room *w)
 {
 	int err = 0;
 
@@ -690,7 +688,7 @@ factor_blocks(const struct radon_core *p, struct toeplitz *s, struct radon_room 
 		recurrence_column(p, &w->worker[thread], b * USFFT_LINE, t);
 		for (size_t i = 0; i < USFFT_LINE; i++)
 			t[i] += radon_damping(p);
-		const int e = toeplitz_factor(s, own->solve[thread], b - p->first, t);
+		const int e = toeplitz_factor(s, w->solve[thread], b - p->first, t);
 		err = e < err ? e : err;
 	}
 	return err;
@@ -701,50 +699,19 @@ radon_lsq_factor(struct toeplitz **to, const struct radon_core *p)
 {
 	const int threads = p->o.threads > 0 ? p->o.threads : 1;
 	struct toeplitz *s = toeplitz_new(p->o.nq, p->last - p->first);
-	struct radon_lsq_work *own = s ? radon_lsq_work(s, threads) : NULL;
 	struct radon_room w = {0};
 	int err = -ENOMEM;
 
-	if (own && radon_room_take(&w, p, threads))
-		err = factor_blocks(p, s, &w, own);
+	if (s && radon_room_take(&w, p, threads) && radon_lsq_take(&w, s))
+		err = factor_blocks(p, s, &w);
+	radon_lsq_give(&w);
 	radon_room_free(&w);
-	radon_lsq_work_free(own);
 	if (err) {
 		toeplitz_free(s);
 		s = NULL;
 	}
 	*to = s;
 	return err;
-}
-
-struct radon_lsq_work *
-radon_lsq_work(const struct toeplitz *s, int threads)
-{
-	struct radon_lsq_work *w = weir_calloc(1, sizeof *w);
-	bool ok;
-
-	if (!w)
-		return NULL;
-	w->threads = threads;
-	w->solve = weir_calloc((size_t)threads, sizeof *w->solve);
-	ok = w->solve != NULL;
-	for (int i = 0; ok && i < threads; i++)
-		ok = (w->solve[i] = toeplitz_work(s)) != NULL;
-	if (ok)
-		return w;
-	radon_lsq_work_free(w);
-	return NULL;
-}
-
-void
-radon_lsq_work_free(struct radon_lsq_work *w)
-{
-	if (!w)
-		return;
-	for (int i = 0; w->solve && i < w->threads; i++)
-		toeplitz_work_free(w->solve[i]);
-	weir_free(w->solve);
-	weir_free(w);
 }
 
 /* --- runs ---------------------------------------------------------------------------------------------------------- */
@@ -800,8 +767,8 @@ add_edges(const struct radon_core *p, size_t k, const float *m, double sum[3])
  * panel in memory is never more than a block of each thread.
  */
 static void
-solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_room *w,
-	     struct radon_lsq_work *own, bool model, struct radon_report *r)
+solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_room *w, bool model,
+	     struct radon_report *r)
 {
 	size_t steps = 0;
 
@@ -814,7 +781,7 @@ solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_
 			recurrence_adjoint(p, l, b * USFFT_LINE, d, p->ld, l->m, USFFT_LINE);
 		else
 			radon_block_adjoint(p, l, b * USFFT_LINE, d, p->ld, l->m, USFFT_LINE);
-		steps += toeplitz_solve(s, own->solve[thread], b - p->first, l->m);
+		steps += toeplitz_solve(s, w->solve[thread], b - p->first, l->m);
 		make_real(p, b * USFFT_LINE, l->m);
 		if (p->o.report)
 			add_misfit(p, l, b * USFFT_LINE, d, w->part[b]);
@@ -853,12 +820,12 @@ sum_figures(const struct radon_core *p, const struct toeplitz *s, const struct r
 
 void
 radon_lsq_run(const struct radon_core *p, const struct toeplitz *s, struct radon_room *w,
-	      struct radon_lsq_work *own, const float *in, float *out, struct radon_report *r)
+	      const float *in, float *out, struct radon_report *r)
 {
 	const bool at_once = p->o.subtract && p->q_mute;
 
 	radon_forward(p, w, in, p->o.nx, p->o.nt, p->lead, w->d);
-	solve_blocks(p, s, w, own, at_once, r);
+	solve_blocks(p, s, w, at_once, r);
 	sum_figures(p, s, w, r);
 	if (p->o.subtract && !at_once) {
 		radon_mute_panel(p, w);

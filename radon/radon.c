@@ -260,7 +260,7 @@ radon_work(const struct radon_plan *p, int threads)
 	if (!w)
 		return NULL;
 	if (radon_room_take(&w->room, &p->core, threads) &&
-	    (!p->solver || (w->lsq = radon_lsq_work(p->solver, threads))) &&
+	    (!p->solver || radon_lsq_take(&w->room, p->solver)) &&
 	    (!radon_iterates(&p->core.o) || (w->irls = radon_irls(&p->core))) &&
 	    (!p->core.o.find_nu || !radon_evidence(&w->evidence, &p->core.o, threads)) &&
 	    (!(p->core.o.adapt.filter > 0) || (w->adapt = radon_adapter(&p->core.o, threads))))
@@ -274,7 +274,7 @@ radon_work_free(struct radon_work *w)
 {
 	if (!w)
 		return;
-	radon_lsq_work_free(w->lsq);
+	radon_lsq_give(&w->room);
 	radon_irls_free(w->irls);
 	radon_adapter_free(w->adapt);
 	radon_evidence_free(w->evidence);
@@ -335,7 +335,7 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 	else if (c->o.mode != RADON_ADJOINT && !c->nlive)
 		run_dead(c, in, out);
 	else if (c->o.mode != RADON_ADJOINT)
-		radon_time_inverse_run(w->irls, &w->room, in, out, r);
+		radon_sparse_run(w->irls, &w->room, in, out, r);
 	else if (c->o.hyperbolic)
 		hyperbola_adjoint(c, in, out, threads);
 	else
@@ -376,7 +376,7 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	else if (w->irls)
 		radon_sparse_run(w->irls, &w->room, in, out, r);
 	else
-		radon_lsq_run(c, p->solver, &w->room, w->lsq, in, out, r);
+		radon_lsq_run(c, p->solver, &w->room, in, out, r);
 	if (c->o.subtract)
 		radon_keep_muted(&c->o, in, out);
 	if (w->adapt)

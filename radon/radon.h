@@ -301,7 +301,7 @@ int radon_direct_adapt(const struct radon_options *o, const float *gather, const
 		       double *out, double *ratio);
 
 /*
- * sparse by the iteration of radon/plan.h, in double; by o->mode also lsq with two axes or hyperbolic curves. It takes as many
+ * sparse by the iteration of radon/sparse.c, in double; by o->mode also lsq with two axes or hyperbolic curves. It takes as many
  * steps of conjugate gradients as radon_run(). Returns 0 or -ENOMEM.
  */
 int radon_direct_sparse(const struct radon_options *o, const float *gather, double *panel);

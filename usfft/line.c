@@ -107,22 +107,6 @@ usfft_line_work(struct usfft_line_work *w, const struct usfft_line *p)
 	return -ENOMEM;
 }
 
-/* cos and sin of 2 pi t, |t| <= 1/2, by polynomials in the distance to the nearest quarter turn, at most 1/8 turn. */
-static inline void
-turn(float t, float *re, float *im)
-{
-	const float q = rintf(4 * t), x = (t - q / 4) * 6.2831853f, x2 = x * x;
-	const float s =
-	    x * (1 + x2 * (-1.6666667e-1f + x2 * (8.3333310e-3f + x2 * -1.9812575e-4f)));
-	const float c =
-	    1 + x2 * (-0.5f + x2 * (4.1666646e-2f + x2 * (-1.3888532e-3f + x2 * 2.4433157e-5f)));
-	const int k = (int)q & 3;
-	const float a = k & 1 ? s : c, b = k & 1 ? c : s;
-
-	*re = k == 1 || k == 2 ? -a : a;
-	*im = k & 2 ? -b : b;
-}
-
 /* Computes, for line j at rows k..k+7, the phase k (a + c n/2), and k c modulo 1 as a cell and the offset inside it. */
 WEIR_CLONES(place_lines, (const struct usfft_line *p, const struct usfft_line_work *w, size_t k),
 	    (p, w, k))
@@ -140,7 +124,7 @@ WEIR_CLONES(place_lines, (const struct usfft_line *p, const struct usfft_line_wo
 			const int i = (int)x;
 			cell[l] = i < (int)p->grid ? i : (int)p->grid - 1;
 			place[l] = (float)(2 * (x - cell[l]) - 1);
-			turn((float)(t - rint(t)), &re[l], &im[l]);
+			line_turn((float)(t - rint(t)), &re[l], &im[l]);
 		}
 	}
 }

@@ -24,7 +24,10 @@
 #ifndef WEIR_USFFT_LINE_H
 #define WEIR_USFFT_LINE_H
 
+#include <math.h>
 #include <stddef.h>
+
+#include "common/base/both.h"
 
 #define USFFT_LINE 8
 
@@ -48,6 +51,22 @@ struct usfft_line_work {
 	int *cell;    /* owned: per line and lane, first cell touched */
 	float *phase; /* owned: per line, cosines and then sines of the lanes */
 };
+
+/* cos and sin of 2 pi t, |t| <= 1/2, by polynomials in the distance to the nearest quarter turn, at most 1/8 turn. */
+static inline WEIR_BOTH void
+line_turn(float t, float *re, float *im)
+{
+	const float q = rintf(4 * t), x = (t - q / 4) * 6.2831853f, x2 = x * x;
+	const float s =
+	    x * (1 + x2 * (-1.6666667e-1f + x2 * (8.3333310e-3f + x2 * -1.9812575e-4f)));
+	const float c =
+	    1 + x2 * (-0.5f + x2 * (4.1666646e-2f + x2 * (-1.3888532e-3f + x2 * 2.4433157e-5f)));
+	const int k = (int)q & 3;
+	const float a = k & 1 ? s : c, b = k & 1 ? c : s;
+
+	*re = k == 1 || k == 2 ? -a : a;
+	*im = k & 2 ? -b : b;
+}
 
 /* The inner loops, one set for each kind of register: loops/loops_simd.c. */
 struct line_ops {

@@ -34,24 +34,13 @@ phi_at(const struct window *win, long double z)
 	return (double)(bessel_i0(win->beta * sqrtl(1 - z * z)) / win->peak);
 }
 
-/* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
-static double
-sinhc(double s2)
-{
-	double s = sqrt(fabs(s2));
-
-	if (s < 1e-4)
-		return 1 + s2 / 6;
-	return (s2 > 0 ? sinh(s) : sin(s)) / s;
-}
-
 /* window_hat() without its constant factor, hat_factor(). */
 static double
 shape_hat(const struct window *win, double f)
 {
 	const double b = win->beta, p = M_PI * win->w * f;
 
-	return win->gauss ? exp(-p * p / (4 * b)) : sinhc(b * b - p * p);
+	return win->gauss ? exp(-p * p / (4 * b)) : window_sinhc(b * b - p * p);
 }
 
 static double

@@ -12,8 +12,11 @@
 #ifndef WEIR_USFFT_WINDOW_H
 #define WEIR_USFFT_WINDOW_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "common/base/both.h"
 
 enum { WINDOW_MINW = 3, WINDOW_MAXW = 16, WINDOW_MAXCOEF = 22 };
 
@@ -31,6 +34,17 @@ struct window {
  * their error a small part of tol. The last windows are kept for the next call. One thread at a time may call it.
  */
 void window_make(struct window *win, bool gauss, int w, double sigma, double tol);
+
+/* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
+static inline WEIR_BOTH double
+window_sinhc(double s2)
+{
+	const double s = sqrt(fabs(s2));
+
+	if (s < 1e-4)
+		return 1 + s2 / 6;
+	return (s2 > 0 ? sinh(s) : sin(s)) / s;
+}
 
 /* Returns hat at f >= 0 cycles per cell. */
 double window_hat(const struct window *win, double f);

@@ -23,21 +23,6 @@ namespace
 
 constexpr unsigned THREADS = 128, WARP = 32, GATHERS = 4, COPIES = 2, TRACES = 64;
 
-/* usfft/line.c: cos and sin of 2 pi t, |t| <= 1/2. */
-__device__ pair<float>
-turn(float t)
-{
-	const float q = rintf(4 * t), x = (t - q / 4) * 6.2831853f, x2 = x * x;
-	const float s =
-	    x * (1 + x2 * (-1.6666667e-1f + x2 * (8.3333310e-3f + x2 * -1.9812575e-4f)));
-	const float c =
-	    1 + x2 * (-0.5f + x2 * (4.1666646e-2f + x2 * (-1.3888532e-3f + x2 * 2.4433157e-5f)));
-	const int k = (int)q & 3;
-	const float a = k & 1 ? s : c, b = k & 1 ? c : s;
-
-	return {k == 1 || k == 2 ? -a : a, k & 2 ? -b : b};
-}
-
 /* Trace j at frequency k: its first cell, offset in the cell, and phase. */
 __device__ unsigned
 place_trace(const radon_job &w, unsigned j, unsigned k, float *place, pair<float> *phase)
@@ -47,7 +32,7 @@ place_trace(const radon_job &w, unsigned j, unsigned k, float *place, pair<float
 	const unsigned cell = min((unsigned)x, w.grid - 1);
 
 	*place = (float)(2 * (x - cell) - 1);
-	*phase = turn((float)(t - rint(t)));
+	line_turn((float)(t - rint(t)), &phase->re, &phase->im);
 	return cell;
 }
 

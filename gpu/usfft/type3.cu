@@ -26,24 +26,13 @@ struct hats {
 	double beta[3], reach[3], hat0[3]; /* reach: pi W */
 };
 
-/* sinh(s) / s where s2 = s^2, and sin|s| / |s| where that is negative. */
-__device__ double
-sinhc(double s2)
-{
-	const double s = sqrt(fabs(s2));
-
-	if (s < 1e-4)
-		return 1 + s2 / 6;
-	return (s2 > 0 ? sinh(s) : sin(s)) / s;
-}
-
 __device__ double
 hat(const hats &h, int axis, double f)
 {
 	const double b = h.beta[axis], p = h.reach[axis] * f;
 
 	return h.hat0[axis] *
-	       (h.gauss ? exp(-p * p / (4 * b)) : sinhc(b * b - p * p) / sinhc(b * b));
+	       (h.gauss ? exp(-p * p / (4 * b)) : window_sinhc(b * b - p * p) / window_sinhc(b * b));
 }
 
 template <class T>
