@@ -196,34 +196,6 @@ check_spike(void)
 	check_end(&many, "radon: a spike in the panel models a parabola of spikes");
 }
 
-/* The order of traces is no part of the transform: adding them in another order changes rounding alone. */
-static void
-check_order(void)
-{
-	struct radon_options o = scene_small;
-	double *want;
-	float *d, *m;
-
-	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-	d = scene_noise(&rng, o.nx * o.nt);
-	want = scene_widen(scene_run(&o, d, NULL), scene_panel_size(&o));
-	for (size_t j = 0; j < o.nx / 2; j++) {
-		const size_t l = o.nx - 1 - j;
-		double t = scene_g[j];
-		scene_g[j] = scene_g[l];
-		scene_g[l] = t;
-		for (size_t i = 0; i < o.nt; i++) {
-			float v = d[j * o.nt + i];
-			d[j * o.nt + i] = d[l * o.nt + i];
-			d[l * o.nt + i] = v;
-		}
-	}
-	m = scene_run(&o, d, NULL);
-	double e = scene_distance(m, want, scene_panel_size(&o));
-	check(e < 1e-6, "radon: shuffled traces change nothing but rounding", "%g", e);
-	check_free();
-}
-
 /* Hostile gathers: each mode gives finite numbers. */
 static void
 check_finite(void)
@@ -456,7 +428,6 @@ check_radon(void)
 	check_radon_transforms();
 	check_dot();
 	check_spike();
-	check_order();
 	check_radon_lsq();
 	check_guards();
 	check_frequencies();

@@ -48,6 +48,12 @@ typedef int scene_direct(const struct radon_options *o, const float *gather, dou
 double scene_error(const struct radon_options *o, const float *d, scene_direct *direct, float **got,
 		   struct radon_report *r);
 
+/* Noise with a dead trace, 3, in scene_live[], and with muted beginnings and ends. */
+float *scene_damaged(struct check_rng *r, const struct radon_options *o);
+
+/* A case: an inverse of 4 steps at last is the definition's to bound, and has the same bytes on three threads. */
+void scene_inverse(struct check_many *many, struct radon_options o, const float *d, double bound);
+
 /* The energy of out - wanted, in dB of that of wanted. */
 double scene_decibels(const float *out, const float *wanted, size_t n);
 

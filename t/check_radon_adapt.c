@@ -7,7 +7,23 @@
 
 static struct check_rng rng = {23};
 
-/* Runs adaptive subtraction in a copy of left, which the caller frees. */
+/* 8 traces of 250 samples, which are live. */
+static struct radon_options
+options(const struct radon_adapt_options *kind)
+{
+	struct radon_options o = scene_small;
+
+	o.nx = 8;
+	o.nt = 250;
+	o.subtract = true;
+	o.live = scene_live;
+	o.adapt = *kind;
+	for (size_t j = 0; j < o.nx; j++)
+		scene_live[j] = true;
+	return o;
+}
+
+/* Runs adaptive subtraction in a copy of left. */
 static float *
 adapt(const struct radon_options *o, int threads, const float *d, const float *left, double *ratio)
 {
@@ -53,15 +69,9 @@ check_definition(void)
 	struct check_many many = {0};
 
 	for (size_t i = 0; i < 24; i++) {
-		struct radon_options o = scene_small;
+		const struct radon_options o = options(&kind[i % 6]);
 		double want_ratio = 0, ratio, one;
-		o.nx = 8;
-		o.nt = 250;
-		o.subtract = true;
-		o.live = scene_live;
-		for (size_t j = 0; j < o.nx; j++)
-			scene_live[j] = j != 2;
-		o.adapt = kind[i % 6];
+		scene_live[2] = false;
 		const size_t n = o.nx * o.nt;
 		float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 		double *want = check_alloc(n, sizeof *want);
@@ -89,17 +99,11 @@ check_definition(void)
 static void
 check_nearly_dead(void)
 {
-	struct radon_options o = scene_small;
+	const struct radon_options o =
+	    options(&(struct radon_adapt_options){0, 1, 30 * scene_small.dt});
 	double ratio, without;
 	float most = 0;
 
-	o.nx = 8;
-	o.nt = 250;
-	o.subtract = true;
-	o.live = scene_live;
-	o.adapt = (struct radon_adapt_options){0, 1, 30 * o.dt};
-	for (size_t j = 0; j < o.nx; j++)
-		scene_live[j] = true;
 	const size_t n = o.nx * o.nt;
 	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 	for (size_t i = 0; i < n; i++) {
@@ -124,13 +128,9 @@ check_nearly_dead(void)
 static void
 check_nothing_to_do(void)
 {
-	struct radon_options o = scene_small;
+	const struct radon_options o = options(&(struct radon_adapt_options){0, 1, .016});
 	double ratio, none;
 
-	o.nx = 8;
-	o.nt = 250;
-	o.subtract = true;
-	o.adapt = (struct radon_adapt_options){0, 1, .016};
 	const size_t n = o.nx * o.nt;
 	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 	draw(&o, 1, 0, 1, d, left);

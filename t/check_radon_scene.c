@@ -1,5 +1,6 @@
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "t/check_radon.h"
 
@@ -162,6 +163,37 @@ scene_error(const struct radon_options *o, const float *d, scene_direct *direct,
 
 	*got = scene_run(o, d, r);
 	return *got && !direct(o, d, want) ? scene_distance(*got, want, scene_panel_size(o)) : NAN;
+}
+
+float *
+scene_damaged(struct check_rng *r, const struct radon_options *o)
+{
+	float *d = scene_noise(r, o->nx * o->nt);
+
+	scene_live[3] = false;
+	memset(d + 3 * o->nt, 0, o->nt * sizeof *d);
+	memset(d + 5 * o->nt, 0, 9 * sizeof *d);
+	memset(d + 7 * o->nt - 4, 0, 4 * sizeof *d);
+	return d;
+}
+
+void
+scene_inverse(struct check_many *many, struct radon_options o, const float *d, double bound)
+{
+	const size_t n = scene_panel_size(&o);
+	struct radon_report r;
+	float *m;
+
+	o.inner = 4;
+	o.live = scene_live;
+	const double e = scene_error(&o, d, radon_direct_sparse, &m, &r);
+	o.threads = 3;
+	const float *again = scene_run(&o, d, NULL);
+	check_case(many,
+		   e <= bound && !memcmp(m, again, n * sizeof *m) && r.misfit > 0 && r.misfit < 1 &&
+		       r.steps == (o.mode == RADON_LSQ ? 4 : 7),
+		   "mode %d, %zu samples, from %g Hz: %g, misfit %g, %zu steps", (int)o.mode, o.nt,
+		   o.fmin, e, r.misfit, r.steps);
 }
 
 double

@@ -222,31 +222,6 @@ check_adjoint(struct check_rng *r)
 	check_end(&many, "type 2 is the adjoint of type 1");
 }
 
-/* A (2 c + d) = 2 A c + A d: the same records, so to rounding. */
-static void
-check_linear(struct check_rng *r)
-{
-	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {33, 40}, .threads = 1};
-	struct problem q;
-	double worst = 0;
-
-	problem_make(&q, &o, 700, CLUSTERED, r);
-	double *c = q.c, *out[3];
-	for (int i = 0; i < 3; i++) {
-		out[i] = check_alloc(2 * q.modes, sizeof *out[i]);
-		for (size_t j = 0; j < 1400; j++)
-			c[j] = i == 0	? q.cd[j]
-			       : i == 1 ? q.cd[1399 - j]
-					: 2 * q.cd[j] + q.cd[1399 - j];
-		problem_run(&q, 1, -1, out[i]);
-	}
-	for (size_t k = 0; k < 2 * q.modes; k++)
-		worst = fmax(worst, fabs(out[2][k] - 2 * out[0][k] - out[1][k]));
-	check(worst <= 1e-12 * sqrt(dot(out[2], out[2], 2 * q.modes)), "type 1 is linear",
-	      "difference %g", worst);
-	check_free();
-}
-
 /* Tiles heavier than a piece included. */
 static void
 check_threads(struct check_rng *r)
@@ -370,7 +345,6 @@ check_usfft(void)
 	check_usfft_on(&on_cpu);
 	check_registers(&r);
 	check_adjoint(&r);
-	check_linear(&r);
 	check_threads(&r);
 	check_again(&r);
 	check_one_tile(false, &r);

@@ -60,11 +60,8 @@ struct values {
 	void *owned;	/* equal to c where c is to be freed; else NULL */
 };
 
-/* Returns the m values as pairs of doubles, times weights (NULL: ones). The caller frees. NULL: no memory. */
-double *values_as_doubles(const struct values *v, size_t m, const double *weights);
-
-/* Copies the m values into memory that v owns, contiguous, times weights (NULL: ones). Returns 0 or -ENOMEM. */
-int values_make_own(struct values *v, size_t m, const double *weights);
+/* Returns the m values as pairs of floats (single) or doubles, times weights (NULL: ones). The caller frees. NULL: no memory. */
+void *values_copy(const struct values *v, size_t m, const double *weights, bool single);
 
 /* Returns the first value whose real or imaginary part is not finite, or m. */
 size_t values_find_bad(const struct values *v, size_t m);
@@ -166,9 +163,6 @@ struct item_input {
  */
 struct item_input item_input(const struct job *j, const struct img *x, size_t m, size_t sets);
 
-/* The number of modes of o, over all axes. */
-size_t item_modes(const struct usfft_options *o);
-
 /* Dies with a message for err, a return value of usfft_plan(), usfft_points() or what is built on them; 0: returns. */
 void item_judge(const struct job *j, int err, const size_t *bad);
 
@@ -178,17 +172,11 @@ void item_check_tolerance(const struct job *j, const struct usfft_options *o);
 /* Dies when a grid of so many bytes is larger than --max-bytes. SIZE_MAX: there is no such grid. */
 void item_check_memory(const struct job *j, size_t bytes);
 
-/* Takes the item from reading to computing: see common/stream/pipeline.h. */
-void item_compute(const struct job *j);
-
 /*
  * Writes n reals of the results. It dies when one is not finite: then sums have overflowed, since the input is finite. This
  * is a pass of its own, because it takes .2 ms for the 16 MiB of 1024^2 modes, of 75, and serves results of every kind.
  */
 void item_write_reals(struct job *j, const void *z, size_t n, bool single);
-
-/* Writes one row of n complex results, or what --output asks of them. */
-void item_write_row(struct job *j, void *row, size_t n, bool single);
 
 /* Adds the keys of `from` to the header y of an item of results that was computed from it, and writes the header. */
 void item_write_head(struct job *j, struct img *y, const struct img *from);
@@ -210,8 +198,6 @@ void group_flush(struct job *j);
 void group_flush_when_idle(struct job *j);
 
 void group_free(struct job *j);
-
-/* --- items/inverse.c ----------------------------------------------------------------------------------------------- */
 
 /* Reads the file of --coils, where it is given. */
 void item_load_coils(struct job *j);

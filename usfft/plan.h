@@ -110,14 +110,16 @@ conjugate(int sign)
 	return sign < 0 ? 1 : -1;
 }
 
-/* choose.c: finds the taps w and the cells n of the grid that take the least estimated time. Returns 0 or -EDOM. */
+/* --- choose.c ----------------------------------------------------------------------------------------------------- */
+
+/* Finds the taps w and the cells n of the grid that take the least estimated time. Returns 0 or -EDOM. */
 int usfft_choose(const struct usfft_options *o, int *w, size_t n[3]);
 
-/* choose.c: returns the loops that a plan for o runs. */
+/* Returns the loops that a plan for o runs. */
 const struct loops *usfft_loops_for(const struct usfft_options *o);
 
 /*
- * choose.c: returns the least oversampling at which w taps keep an error of eps along an axis, and the error that they
+ * Returns the least oversampling at which w taps keep an error of eps along an axis, and the error that they
  * keep. If none does, that is the largest oversampling. If o->sigma is not 0, it is that.
  */
 double usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *error);

@@ -201,8 +201,6 @@ toeplitz_apply(struct gpu *g, const toeplitz &t, const sample *in, sample *out)
 	return 0;
 }
 
-typedef cplx<double> sample;
-
 enum { RHO, CURVE, NEXT, SCALARS };
 
 /* --- kernels: thread = any i < n ------------------------------------------------------------------------------------ */
@@ -241,19 +239,6 @@ turn(double *p, const double *r, size_t n, const double *scalar)
 }
 
 /* --- the normal equations ------------------------------------------------------------------------------------------- */
-
-/* n numbers at host, to slot; NULL where there are none. */
-int
-send(struct gpu *g, int slot, const double *host, size_t n, const double **at)
-{
-	void *room = NULL;
-	int err = 0;
-
-	if (host && n && !(err = gpu_hold(g, slot, n * sizeof *host, &room)))
-		err = gpu_up(g, room, host, n * sizeof *host);
-	*at = static_cast<const double *>(room);
-	return err;
-}
 
 /* Type 1 of w c, with the points of k. */
 int
@@ -423,15 +408,15 @@ gpu_usfft_inverse(struct gpu *g, const struct usfft_options *given, const struct
 		  struct usfft_outcome *got, size_t *bad)
 {
 	struct usfft_options o = *given;
-	const double *weights, *values;
+	double *weights, *values;
 	vectors v;
 	toeplitz t;
 	int err;
 
 	o.single = false;
 	if ((err = toeplitz_shape(g, &o, &t)) || (err = hold_vectors(g, t.modes, &v)) ||
-	    (err = send(g, HOLD_WEIGHTS, w, pt->m, &weights)) ||
-	    (err = send(g, HOLD_VALUES, b, 2 * pt->m, &values)))
+	    (err = usfft_send(g, HOLD_WEIGHTS, w, pt->m, &weights)) ||
+	    (err = usfft_send(g, HOLD_VALUES, b, 2 * pt->m, &values)))
 		return err;
 	sample *r = reinterpret_cast<sample *>(v.r), *column = NULL;
 	struct usfft_options twice = o;

@@ -139,20 +139,6 @@ find_heavy(const work<T> k, int dim)
 
 /* --- points -------------------------------------------------------------------------------------------------------- */
 
-/* Sends n reals to the memory of a slot; *device is NULL when there are none. */
-template <class R>
-int
-send(struct gpu *g, int slot, const R *host, size_t n, R **device)
-{
-	void *at = NULL;
-	int err = 0;
-
-	if (n && !(err = gpu_hold(g, slot, n * sizeof(R), &at)))
-		err = gpu_up(g, at, host, n * sizeof(R));
-	*device = static_cast<R *>(at);
-	return err;
-}
-
 /* The first and the last of the columns of a record of points. */
 template <class R> struct columns {
 	const R *first, *last;
@@ -214,7 +200,7 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 		in->c = reinterpret_cast<T *>(to + (v - used.first));
 	if (err || whole || !c)
 		return err;
-	return send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
+	return usfft_send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 
 /* The blocks of a launch with a thread for each of n. */

@@ -357,20 +357,6 @@ hold_modes(struct gpu *g, const work<T> &k, cplx<T> **at)
 	return err;
 }
 
-/* Sends the values of type 1 that were not sent with the points. */
-template <class T>
-int
-send_values(struct gpu *g, const work<T> &k, const void *c, void **at)
-{
-	const size_t bytes = k.m * sizeof(cplx<T>);
-	int err = 0;
-
-	*at = NULL;
-	if (c && bytes && !(err = gpu_hold(g, HOLD_VALUES, bytes, at)))
-		err = gpu_up(g, *at, c, bytes);
-	return err;
-}
-
 template <class T>
 int
 to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
@@ -378,12 +364,12 @@ to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, voi
 	const int dim = p->o.dim;
 	work<T> k = {};
 	cplx<T> *room;
-	void *at;
+	T *at;
 	int err;
 
 	if ((err = usfft_grid(g, p, &k)) || (err = hold_modes(g, k, &room)) ||
-	    (err = send_values(g, k, c, &at)) || (err = gpu_begin(g)) ||
-	    (at && (err = usfft_carry(g, k, static_cast<const T *>(at), 2))) ||
+	    (err = usfft_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at)) ||
+	    (err = gpu_begin(g)) || (at && (err = usfft_carry(g, k, at, 2))) ||
 	    (err = usfft_spread(g, k, dim)) || (err = usfft_get_modes(g, k, dim, sign, room)) ||
 	    (err = gpu_end(g)))
 		return err;

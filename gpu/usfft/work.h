@@ -187,6 +187,20 @@ count_modes(const work<T> &k)
 	return (size_t)k.modes[0] * k.modes[1] * k.modes[2];
 }
 
+/* Sends n reals to the memory of a slot. *at is NULL where there are none, or host is NULL. */
+template <class R>
+int
+usfft_send(struct gpu *g, int slot, const R *host, size_t n, R **at)
+{
+	void *room = NULL;
+	int err = 0;
+
+	if (host && n && !(err = gpu_hold(g, slot, n * sizeof(R), &room)))
+		err = gpu_up(g, room, host, n * sizeof(R));
+	*at = static_cast<R *>(room);
+	return err;
+}
+
 /* Returns -EIO, and sets the reason, for 2^31 cells or more, because kernels count cells in 32 bits. Else returns 0. */
 int usfft_too_large(struct gpu *g, const size_t n[3]);
 

@@ -2,7 +2,6 @@
  * Finds points, values and modes in items: by the names of columns, by axes and by types. It also makes the headers of
  * results. Its only arithmetic is conversion.
  */
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -173,32 +172,14 @@ part(const struct values *v, size_t i, size_t k)
 	return real_at(v->c, i * v->cstride + k, v->single);
 }
 
-double *
-values_as_doubles(const struct values *v, size_t m, const double *weights)
+void *
+values_copy(const struct values *v, size_t m, const double *weights, bool single)
 {
-	double *c = weir_alloc(m, 2 * sizeof *c);
+	void *copy = weir_alloc(m, 2 * (single ? sizeof(float) : sizeof(double)));
 
-	for (size_t i = 0; c && i < m; i++)
-		for (size_t k = 0; k < 2; k++)
-			c[2 * i + k] = part(v, i, k) * (weights ? weights[i] : 1);
-	return c;
-}
-
-int
-values_make_own(struct values *v, size_t m, const double *weights)
-{
-	void *own = weir_alloc(m, 2 * (v->single ? sizeof(float) : sizeof(double)));
-
-	if (!own)
-		return -ENOMEM;
-	for (size_t i = 0; i < 2 * m; i++) {
-		const double x = part(v, i / 2, i % 2) * (weights ? weights[i / 2] : 1);
-		real_set(own, i, x, v->single);
-	}
-	weir_free(v->owned);
-	v->c = v->owned = own;
-	v->cstride = 2;
-	return 0;
+	for (size_t i = 0; copy && i < 2 * m; i++)
+		real_set(copy, i, part(v, i / 2, i % 2) * (weights ? weights[i / 2] : 1), single);
+	return copy;
 }
 
 size_t

@@ -104,7 +104,7 @@ sky_from_points(struct job *j, struct img *x)
 	if (bad < pt->m)
 		item_judge(j, -EINVAL, &bad);
 	const double *w = sky_weigh(j, pt, o.o.n);
-	double *vis = values_as_doubles(&v, pt->m, w);
+	double *vis = values_copy(&v, pt->m, w, false);
 	double *image = weir_xalloc(o.o.n[0] * o.o.n[1], sizeof *image);
 	if (!vis)
 		item_judge(j, -ENOMEM, NULL);
