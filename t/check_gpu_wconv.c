@@ -1,5 +1,6 @@
-/* wconv's kernels against the definition, within the bound of the page. */
+/* wconv's kernels against the definition, within the bounds of gpu/wconv/wconv.h. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/mem.h"
@@ -7,28 +8,7 @@
 #include "t/check_gpu.h"
 #include "t/check_wconv.h"
 
-/* A problem for the kernels, which sum directly; its centre anywhere. */
-static void
-pose(struct conv_job *j, struct check_rng *r, size_t w, size_t h, size_t kw, size_t kh, size_t gx,
-     size_t gy)
-{
-	conv_pose(j, w, h, kw, kh, gx, gy);
-	j->q.cx = rng_below(r, kw);
-	j->q.cy = rng_below(r, kh);
-	j->q.threads = 1;
-	j->q.method = WCONV_DIRECT;
-}
-
-/* A NaN here and there; a single one where it spreads. */
-static void
-pierce(struct conv_job *j, struct check_rng *r)
-{
-	const size_t n = j->q.w * j->q.h * j->q.planes, size = img_type_size(j->q.in);
-
-	for (size_t i = 0; img_is_float(j->q.in) && i < n; i++)
-		if (j->q.nan == WCONV_NAN_PROPAGATE ? i == 20 && n > 40 : !rng_below(r, 150))
-			memset((char *)j->image + i * size, 0xff, size);
-}
+/* --- the convolution -------------------------------------------------------------------------------------------------- */
 
 /* Every other job tells before a step which samples come. */
 struct steps {
@@ -53,181 +33,69 @@ run_on(struct gpu *g, struct conv_job *j, bool told)
 {
 	const size_t bytes = j->q.w * j->q.h * j->q.planes * img_type_size(j->q.in);
 	struct steps s = {g, told ? (const char *)j->image + bytes : NULL};
-	const bool ran = conv_run(j, step, &s);
 
+	j->q.on_device = true;
+	const bool ran = conv_run(j, step, &s);
 	gpu_ahead(g, NULL, 0);
 	return ran;
 }
 
-/* Fills, runs, compares and frees. */
+/* Runs a job that is posed and filled, by direct sums and, with `both`, by transforms, and frees it. */
 static void
-hold(struct gpu *g, struct conv_job *j, struct check_rng *r, struct check_many *m, double bound)
+hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
 {
-	const int order = (int)m->cases % check_orders();
+	const double bound = j->q.in_double ? 1e-14 : img_is_float(j->q.out) ? 3e-7 : .501;
 
-	check_order(order);
-	conv_fill(j, r);
-	pierce(j, r);
-	const bool ran = run_on(g, j, m->cases % 2);
-	conv_define(j);
-	const double e = ran ? conv_error(j) : INFINITY;
-	check_case(
-	    m, e <= bound,
-	    "%zux%zux%zu, kernels %zux%zu in %zux%zu, edge %d, nan %d, order %d: %s, error %.3g",
-	    j->q.w, j->q.h, j->q.planes, j->q.kw, j->q.kh, j->q.gx, j->q.gy, (int)j->q.edge,
-	    (int)j->q.nan, order, ran ? "ran" : gpu_why(g), e);
+	for (int method = WCONV_DIRECT; method <= (both ? WCONV_FFT : WCONV_DIRECT); method++) {
+		const int order = (int)m->cases % check_orders();
+		check_order(order);
+		j->q.method = (enum wconv_method)method;
+		const bool ran = run_on(g, j, m->cases % 2);
+		if (ran && !j->want)
+			conv_define(j);
+		const double e = ran ? conv_error(j) : INFINITY;
+		check_case(m, e <= bound,
+			   "%zux%zux%zu, kernels %zux%zu in %zux%zu, edge %d, nan %d, method %d, "
+			   "order %d: %s, error %.3g",
+			   j->q.w, j->q.h, j->q.planes, j->q.kw, j->q.kh, j->q.gx, j->q.gy,
+			   (int)j->q.edge, (int)j->q.nan, method, order, ran ? "ran" : gpu_why(g),
+			   e);
+	}
 	conv_drop(j);
 }
-
-static const struct {
-	size_t w, h, kw, kh, gx, gy;
-} shapes[] = {{1, 1, 1, 1, 1, 1},     {5, 3, 7, 9, 1, 1},    {300, 1, 5, 3, 3, 1},
-	      {1, 64, 3, 5, 1, 3},    {97, 33, 13, 8, 4, 3}, {40, 40, 33, 9, 16, 16},
-	      {270, 31, 2, 30, 1, 4}, {600, 20, 65, 3, 2, 2}};
-enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static void
-pose_shape(struct conv_job *j, struct check_rng *r, size_t s)
-{
-	pose(j, r, shapes[s].w, shapes[s].h, shapes[s].kw, shapes[s].kh, shapes[s].gx,
-	     shapes[s].gy);
-}
-
-/* --- series of problems: each function poses problem i ------------------------------------------------------------- */
-
-/* Kernels whose numbers are polynomials of degree 0 to 3 of the place, as coefficients of x^i y^j. */
-static void
-pose_polynomial(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	const int degree = (int)i % 4;
-
-	pose(j, r, 70, 40, 9, 7, (size_t)(degree + 1) * (size_t)(degree + 2) / 2, 1);
-	j->q.degree = degree;
-	j->q.zero_x = 35;
-	j->q.zero_y = 20;
-	j->q.scale_x = j->q.scale_y = 40;
-	if (i > 3) { /* positive powers: the local kernels' sums stay away from 0 */
-		j->q.normalise = true;
-		j->q.zero_x = j->q.zero_y = -1;
-		j->q.scale_x = j->q.scale_y = 100;
-	}
-}
-
-static void
-pose_edges(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	const size_t s = i / 6, e = i % 6;
-
-	pose_shape(j, r, s);
-	j->q.edge = (enum wconv_edge)((e + s) % 5);
-	j->q.correlate = e % 2;
-	j->q.normalise = e % 3 == 1;
-	j->q.output = e == 2 ? WCONV_FULL : WCONV_SAME;
-	j->q.nan = WCONV_NAN_ZERO;
-}
-
-/* Kernels that differ along x, along y, both or not, taller and wider than the picture, many tiles and few; polynomials. */
-static void
-pose_transforms(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	if (i >= 3 * SHAPES) {
-		pose_polynomial(j, r, i - 3 * SHAPES);
-		j->q.method = WCONV_FFT;
-		return;
-	}
-	pose_shape(j, r, i % SHAPES);
-	j->q.method = WCONV_FFT;
-	j->q.edge = (enum wconv_edge)((i + i / SHAPES) % 5);
-	j->q.nan = (enum wconv_nan)(i % 3);
-	j->q.correlate = i % 2;
-	j->q.planes = 1 + i % 3 / 2;
-	j->q.output = i % 5 == 4 ? WCONV_FULL : WCONV_SAME;
-	j->q.in_double = i / SHAPES == 1;
-	j->q.in = j->q.in_double ? IMG_F64 : i % 4 == 3 ? IMG_U8 : IMG_F32;
-	j->q.out = j->q.in_double ? IMG_F64 : IMG_F32;
-}
-
-static void
-pose_doubles(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	pose_shape(j, r, i);
-	j->q.in_double = true;
-	j->q.in = i % 2 ? IMG_F64 : IMG_F32;
-	j->q.out = IMG_F64;
-}
-
-static void
-pose_unknown(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	pose_shape(j, r, i / 3);
-	j->q.edge = (i / 3 + i) % 2 ? WCONV_RENORMALISE : WCONV_REFLECT;
-	j->q.nan = (enum wconv_nan)(i % 3);
-}
-
-/* The last one has more planes than there are blocks along an axis but the first. */
-static void
-pose_planes(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	if (i == SHAPES) {
-		pose(j, r, 1, 1, 1, 1, 1, 1);
-		j->q.planes = 65537;
-		return;
-	}
-	pose_shape(j, r, i);
-	j->q.planes = 1 + i % 3;
-	j->q.in = IMG_U8;
-	j->q.out = i % 2 ? IMG_U8 : IMG_F32;
-	j->q.top = i % 2 ? 199 : 0;
-	j->q.normalise = true;
-}
-
-/* Memory for one tile at a time, for some, for all. */
-static void
-pose_parts(struct conv_job *j, struct check_rng *r, size_t i)
-{
-	(void)i;
-	pose(j, r, 90, 70, 11, 9, 3, 4);
-	j->q.method = WCONV_FFT;
-}
-
-static const struct {
-	const char *name;
-	void (*pose)(struct conv_job *j, struct check_rng *r, size_t i);
-	size_t n, seed,
-	    memory; /* memory: of the device, 4 times as much for the next problem; 0: plenty */
-} series[] = {
-    {"gpu: wconv, awkward shapes and edges are within 3e-7 of the definition", pose_edges,
-     6 * SHAPES, 31, 0},
-    {"gpu: wconv by transforms is within 3e-7 of the definition, in double within 1e-14",
-     pose_transforms, 3 * SHAPES + 8, 36, 0},
-    {"gpu: wconv by transforms, as many tiles at a time as fit in memory", pose_parts, 3, 37,
-     300000},
-    {"gpu: wconv in double is within 1e-14 of the definition", pose_doubles, SHAPES, 32, 0},
-    {"gpu: wconv, pixels that are no numbers and edges that are unknown are the definition's",
-     pose_unknown, 3 * SHAPES, 33, 0},
-    {"gpu: wconv, colours and integers, rounded and clipped", pose_planes, SHAPES + 1, 34, 0},
-    {"gpu: wconv, kernels as polynomials of degree 0 to 3", pose_polynomial, 8, 35, 0}};
 
 static void
 series_agree(struct gpu *g)
 {
-	for (size_t s = 0; s < sizeof series / sizeof *series; s++) {
+	char name[128];
+
+	for (size_t s = 0; s < CONV_SERIES; s++) {
 		struct check_many m = {0};
-		struct check_rng r = {series[s].seed};
-		if (series[s].memory && !cudacpu_memory)
-			continue;
-		for (size_t i = 0; i < series[s].n; i++) {
+		struct check_rng rng = {conv_series[s].seed};
+		for (size_t i = 0; i < conv_series[s].n; i++) {
 			struct conv_job j;
-			series[s].pose(&j, &r, i);
-			const double bound = j.q.in_double	 ? 1e-14
-					     : j.q.out == IMG_U8 ? .5001
-								 : 3e-7;
-			check_memory(g, series[s].memory << 2 * i);
-			hold(g, &j, &r, &m, bound);
+			conv_series[s].pose(&j, &rng, i);
+			j.q.threads = 1;
+			hold(g, &j, true, &m);
 		}
-		check_memory(g, 0);
-		check_end(&m, series[s].name);
+		snprintf(name, sizeof name, "gpu: %s", conv_series[s].name);
+		check_end(&m, name);
 	}
+}
+
+/* More planes than there are blocks along an axis of a grid but the first. */
+static void
+planes_agree(struct gpu *g)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {34};
+	struct conv_job j;
+
+	conv_pose(&j, 1, 1, 1, 1, 1, 1);
+	j.q.planes = 65537;
+	conv_fill(&j, &rng);
+	hold(g, &j, false, &m);
+	check_end(&m, "gpu: wconv, 65537 planes");
 }
 
 /* Steps of a few tiles and of all, shares without a row, and windows that see the other end of the picture. */
@@ -248,8 +116,9 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct conv_job j;
-		pose(&j, &r, cases[i].w, cases[i].h, cases[i].kw, cases[i].kh, cases[i].gx,
-		     cases[i].gy);
+		conv_pose(&j, cases[i].w, cases[i].h, cases[i].kw, cases[i].kh, cases[i].gx,
+			  cases[i].gy);
+		j.q.threads = 1;
 		j.q.method = cases[i].method;
 		j.q.edge = cases[i].edge;
 		j.q.planes = 1 + i / 4;
@@ -266,9 +135,241 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 	}
 }
 
+/* --- memory ----------------------------------------------------------------------------------------------------------- */
+
+enum { W = 90, H = 70 };
+
+/* With memory for one tile at a time, for some, for all, `run` makes the same bytes of a picture of W x H. */
+static void
+memory_agrees(struct gpu *g, size_t least, const char *name,
+	      bool (*run)(struct gpu *g, struct conv_job *j, float *to))
+{
+	struct check_many m = {0};
+	struct check_rng rng = {44};
+	float *first = weir_xalloc(W * H, sizeof *first), *got = weir_xalloc(W * H, sizeof *got);
+	struct conv_job j;
+
+	conv_pose(&j, W, H, 11, 9, 3, 4);
+	j.q.method = WCONV_FFT;
+	j.q.threads = 8;
+	conv_fill(&j, &rng);
+	for (size_t part = 0; cudacpu_memory && part < 4; part++) {
+		check_memory(g, part < 3 ? least << (2 * part) : 0);
+		check_case(&m, run(g, &j, part ? got : first), "%s", gpu_why(g));
+		check_case(&m, !part || !memcmp(first, got, W * H * sizeof *got),
+			   "other bytes with memory %zu", part);
+	}
+	if (cudacpu_memory)
+		check_end(&m, name);
+	weir_free(first);
+	weir_free(got);
+	conv_drop(&j);
+}
+
+static bool
+convolve(struct gpu *g, struct conv_job *j, float *to)
+{
+	const bool ran = run_on(g, j, false);
+
+	if (ran)
+		memcpy(to, j->got, W * H * sizeof *to);
+	return ran;
+}
+
+static bool
+adjoin(struct gpu *g, struct conv_job *j, float *to)
+{
+	struct wconv_plan *p;
+	struct why why;
+	const bool ran = !wconv_plan(&p, &j->q, &why) && !gpu_wconv_adjoint(g, p, j->image, to);
+
+	wconv_free(p);
+	return ran;
+}
+
+/* One deconvolution of j's image; g NULL: by the CPU. */
+static int
+restore(struct gpu *g, const struct conv_job *j, struct wconv_restore_options o, float *x,
+	struct wconv_restored *done, struct why *why)
+{
+	struct wconv_restore *r;
+
+	o.on_device = g != NULL;
+	check_poison(x, W * H * sizeof *x);
+	if (wconv_restore_plan(&r, &j->q, &o, why))
+		return -2;
+	const int e = g ? gpu_wconv_restore(g, r, j->image, x, done, why)
+			: wconv_restore_run(r, j->image, x, done, why);
+	wconv_restore_free(r);
+	return e;
+}
+
+static bool
+deconvolve(struct gpu *g, struct conv_job *j, float *to)
+{
+	struct wconv_restored done;
+	struct why why;
+
+	return !restore(g, j, (struct wconv_restore_options){.steps = 3}, to, &done, &why);
+}
+
 void
 check_gpu_wconv(struct gpu *g)
 {
 	series_agree(g);
+	planes_agree(g);
+	memory_agrees(g, 300000, "gpu: wconv, as many tiles at a time as fit in memory", convolve);
 	check_on_devices("gpu: wconv gives the bytes of one device", shares_agree);
+}
+
+/* --- the adjoint ------------------------------------------------------------------------------------------------------- */
+
+static int
+scatter(void *by, struct wconv_plan *p, const void *in, void *out)
+{
+	static int runs;
+
+	check_order(runs++ % check_orders());
+	return gpu_wconv_adjoint(by, p, in, out);
+}
+
+void
+check_gpu_wconv_adjoint(struct gpu *g)
+{
+	conv_check_adjoint("gpu: wconv,", scatter, g, true);
+	memory_agrees(g, 400000,
+		      "gpu: wconv's adjoint has the same bytes for any number of tiles at a time",
+		      adjoin);
+}
+
+/* --- the deconvolution, against a dense matrix and against the CPU ------------------------------------------------------ */
+
+static int
+run_on_gpu(void *with, struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
+	   struct why *why)
+{
+	static int runs;
+
+	check_order(runs++ % check_orders());
+	return gpu_wconv_restore(with, r, y, x, done, why);
+}
+
+static void
+dense_agrees(struct gpu *g)
+{
+	static const char *const names[] = {
+	    "gpu: wconv's Richardson-Lucy is that of a dense matrix",
+	    "gpu: wconv's least squares is the dense solution"};
+
+	for (int i = 0; i < 2; i++) {
+		struct check_many m = {0};
+		dense_hold(
+		    &m, (struct wconv_restore_options){.least_squares = i == 1, .on_device = true},
+		    run_on_gpu, g);
+		check_end(&m, names[i]);
+	}
+}
+
+/*
+ * Whether the root mean square of the difference is within twice the bound of check_wconv_dense.c. A x varies by less than a
+ * factor of 3, the sums of kernels inside the picture by less than 4; the condition is 1 / damp^2 + 1.
+ */
+static bool
+is_near(const float *got, const float *want, const struct wconv_restore_options *o, size_t steps)
+{
+	const double bound = o->least_squares ? (1 + 1 / (o->damp * o->damp)) * (3e-7 + 2e-6)
+					      : (double)steps * (3 * 3e-7 + 4 * 2e-6);
+	double miss = 0, all = 0;
+
+	for (size_t i = 0; i < W * H; i++) {
+		const double e = (double)got[i] - (double)want[i];
+		miss += e * e;
+		all += (double)want[i] * (double)want[i];
+	}
+	return sqrt(miss / all) <= 2 * bound;
+}
+
+/* Several tiles, a polynomial basis that is normalised, a mask, and a stop at the noise: after as many steps as the CPU. */
+static void
+stops_agree(struct gpu *g)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {45};
+	float *got = weir_xalloc(W * H, sizeof *got), *want = weir_xalloc(W * H, sizeof *want);
+
+	for (int i = 0; i < 8; i++) {
+		const struct wconv_restore_options o = {.least_squares = i % 2,
+							.damp = .1,
+							.steps = 200,
+							.noise = i % 2 ? .25 : .27,
+							.scatters = i / 4};
+		struct wconv_restored by_gpu = {0}, by_cpu = {0};
+		struct conv_job j;
+		struct why why;
+		conv_pose(&j, W, H, 11, 9, 3, i / 2 % 2 ? 1 : 4);
+		j.q.degree = i / 2 % 2 ? 1 : -1;
+		j.q.scale_x = j.q.scale_y = 300;
+		j.q.normalise = true;
+		j.q.edge = WCONV_RENORMALISE;
+		j.q.method = i / 2 % 2 ? WCONV_DIRECT : WCONV_FFT;
+		j.q.threads = 8;
+		conv_fill(&j, &rng);
+		for (size_t k = 20; k < W * H; k += 1000)
+			((float *)j.image)[k] = NAN;
+		check_order(i % check_orders());
+		check_case(&m, !restore(g, &j, o, got, &by_gpu, &why), "%d: %s", i, gpu_why(g));
+		check_case(&m, !restore(NULL, &j, o, want, &by_cpu, &why), "%d: the CPU fails", i);
+		check_case(&m,
+			   by_gpu.steps == by_cpu.steps && by_gpu.steps > 1 && by_gpu.steps < 200 &&
+			       by_gpu.rms <= o.noise,
+			   "%d: %zu steps to %g, %zu to %g", i, by_gpu.steps, by_gpu.rms,
+			   by_cpu.steps, by_cpu.rms);
+		check_case(&m, is_near(got, want, &o, by_gpu.steps), "%d: another picture", i);
+		conv_drop(&j);
+	}
+	check_end(
+	    &m, "gpu: wconv's deconvolution stops at the noise, after as many steps as the CPU's");
+	weir_free(got);
+	weir_free(want);
+}
+
+/* Data that cannot be deconvolved are refused with the CPU's words. */
+static void
+refusals_agree(struct gpu *g)
+{
+	struct check_many m = {0};
+	struct check_rng rng = {47};
+	float *x = weir_xalloc(W * H, sizeof *x);
+
+	for (int i = 0; i < 3; i++) {
+		const struct wconv_restore_options o = {.steps = 2, .least_squares = i == 2};
+		struct why why = {0};
+		struct wconv_restored done;
+		struct conv_job j;
+		conv_pose(&j, W, H, 3, 3, 1, 1);
+		conv_fill(&j, &rng);
+		for (size_t k = 0; k < W * H && i != 1; k++)
+			((float *)j.image)[k] = NAN;
+		for (size_t k = 0; k < 9 && i == 1; k++)
+			((float *)j.kernels)[k] *= -1;
+		check_case(&m,
+			   restore(g, &j, o, x, &done, &why) == -1 &&
+			       strstr(why.text, i == 1 ? "nothing positive" : "no sample is known"),
+			   "%d: '%s'", i, why.text);
+		conv_drop(&j);
+	}
+	check_end(&m, "gpu: wconv refuses what cannot be deconvolved, in the CPU's words");
+	weir_free(x);
+}
+
+void
+check_gpu_wconv_restore(struct gpu *g)
+{
+	dense_agrees(g);
+	stops_agree(g);
+	memory_agrees(
+	    g, 1000000,
+	    "gpu: wconv's deconvolution has the same bytes for any number of tiles at a time",
+	    deconvolve);
+	refusals_agree(g);
 }

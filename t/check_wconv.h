@@ -4,8 +4,9 @@
 
 #include "t/check.h"
 #include "wconv/plan.h"
+#include "wconv/restore/restore.h"
 
-enum { CONV_NODES = 16 };
+enum { CONV_NODES = 16, CONV_SHAPES = 16, CONV_EDGES = 6, CONV_SERIES = 7 };
 
 /* A problem with what it borrows, all owned. Not to be moved once posed: q points into it. */
 struct conv_job {
@@ -15,10 +16,15 @@ struct conv_job {
 	size_t nout;  /* results, from conv_run on */
 	double *want; /* by the definition */
 	void *got;
+	double bound; /* of conv_error() */
+	bool product; /* the plan must take the kernel for a product; from conv_run on: it did */
 };
 
 /* w x h pixels, kernels of kw x kh in a grid of gx x gy, nodes at the cells' centres. One plane, float, two threads. */
 void conv_pose(struct conv_job *j, size_t w, size_t h, size_t kw, size_t kh, size_t gx, size_t gy);
+
+/* The same with awkward sizes: number s of CONV_SHAPES. */
+void conv_pose_shape(struct conv_job *j, size_t s);
 
 /* Positive kernels, and an image of numbers in 0..1 or of any integers. */
 void conv_fill(struct conv_job *j, struct check_rng *rng);
@@ -44,8 +50,35 @@ double conv_got(const struct conv_job *j, size_t i);
  */
 double conv_error(const struct conv_job *j);
 
-/* The job by its method, or by both where that is WCONV_AUTO, at every level, within bound of the definition. */
-void conv_hold(struct check_many *m, struct conv_job *j, double bound, const char *what);
+/* max |got - want| / max |want| of n floats, or doubles; NaN when any difference is. */
+double conv_relative(const void *got, const double *want, size_t n, bool single);
+
+/* The job by its method, or by both where that is WCONV_AUTO, at every level, within its bound of the definition. */
+void conv_hold(struct check_many *m, struct conv_job *j);
+
+/* Problems 0 .. n - 1, posed and filled, for the CPU and for the GPU. */
+extern const struct conv_series {
+	const char *name;
+	void (*pose)(struct conv_job *j, struct check_rng *rng, size_t i);
+	size_t n, seed;
+} conv_series[CONV_SERIES];
+
+/* Runs the adjoint of a plan over a whole item; not 0: it failed. */
+typedef int conv_scatter(void *by, struct wconv_plan *p, const void *in, void *out);
+
+/* The checks of the adjoint, by that function. on_device: at one level, with many tiles at once. where: before the tests' names. */
+void conv_check_adjoint(const char *where, conv_scatter *scatter, void *by, bool on_device);
+
+/* wconv_restore_run(), or its twin; `with` is the twin's device. */
+typedef int dense_run(void *with, struct wconv_restore *r, const void *y, void *x,
+		      struct wconv_restored *done, struct why *why);
+
+/*
+ * Deconvolves small pictures by the method that how.least_squares and how.accelerate name, at all edges, with unknown samples, with
+ * both directions, precisions and methods of convolution, and holds that to a dense matrix made of the definition.
+ * how.on_device: plans for `run`, which has its own memory.
+ */
+void dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run, void *with);
 
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);

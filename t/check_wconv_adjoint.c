@@ -1,10 +1,18 @@
 /* wconv: the adjoint against the definition, and against the convolution by the dot-product test. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "t/check_wconv.h"
+
+/* The function that is checked; on_device: a GPU's. */
+struct way {
+	conv_scatter *scatter;
+	void *by;
+	bool on_device;
+};
 
 /* A job, results y to be scattered, and what comes of them. */
 struct pair {
@@ -13,29 +21,38 @@ struct pair {
 	void *got;
 };
 
-/* The adjoint of p->y by the plan; false: it cannot be planned. */
-static bool
-scatter(struct pair *p)
+static int
+scatter_on_cpu(void *by, struct wconv_plan *p, const void *in, void *out)
 {
-	const size_t size = p->j.q.in_double ? 8 : 4;
-	struct wconv_plan *plan;
 	struct wconv_adjoint *a;
 	struct why why;
-	bool ran = !wconv_plan(&plan, &p->j.q, &why);
 
-	if (!ran)
+	(void)by;
+	if (wconv_adjoint_plan(&a, p, &why))
+		return -1;
+	for (int twice = 0; twice < 2; twice++) /* the second run leaves the same */
+		wconv_adjoint_run(a, in, out);
+	wconv_adjoint_free(a);
+	return 0;
+}
+
+/* The adjoint of p->y; false: it cannot be planned, or it failed. */
+static bool
+scatter(const struct way *way, struct pair *p)
+{
+	const size_t size = p->j.q.in_double ? 8 : 4, n = p->j.q.w * p->j.q.h;
+	struct wconv_plan *plan;
+	struct why why;
+
+	if (wconv_plan(&plan, &p->j.q, &why))
 		return false;
-	ran = !wconv_adjoint_plan(&a, plan, &why);
 	void *in = weir_xalloc(p->j.nout, size);
 	weir_free(p->got);
-	p->got = weir_xalloc(p->j.q.w * p->j.q.h, size);
-	check_poison(p->got, p->j.q.w * p->j.q.h * size);
+	p->got = weir_xalloc(n, size);
+	check_poison(p->got, n * size);
 	for (size_t i = 0; i < p->j.nout; i++)
 		real_set(in, i, p->y[i], size == 4);
-	for (int twice = 0; ran && twice < 2; twice++) /* the second run leaves the same */
-		wconv_adjoint_run(a, in, p->got);
-	if (ran)
-		wconv_adjoint_free(a);
+	const bool ran = !way->scatter(way->by, plan, in, p->got);
 	wconv_free(plan);
 	weir_free(in);
 	return ran;
@@ -61,50 +78,49 @@ dot_error(const struct pair *p)
 	return fabs(left - right) / (sqrt(fx * yy) + 1e-300);
 }
 
-/* max |got - want| / max |want| */
-static double
-scatter_error(const struct pair *p)
+/* Makes noise of the results, and what the definition makes of that. */
+static void
+define(struct pair *p, struct check_rng *rng)
 {
-	double worst = 0, peak = 0;
-
-	for (size_t i = 0; i < p->j.q.w * p->j.q.h; i++) {
-		const double e = fabs(real_at(p->got, i, !p->j.q.in_double) - p->want[i]);
-		worst = e <= worst ? worst : e; /* NaN too */
-		peak = fmax(peak, fabs(p->want[i]));
-	}
-	return peak > 0 ? worst / peak : worst;
+	p->y = weir_xalloc(p->j.nout, sizeof *p->y);
+	p->want = weir_xalloc(p->j.q.w * p->j.q.h, sizeof *p->want);
+	for (size_t k = 0; k < p->j.nout; k++)
+		p->y[k] = (double)(float)rng_unit(rng);
+	wconv_direct_adjoint(&p->j.q, p->y, p->want);
 }
 
-/* The job, posed and filled, by both methods at every level. */
-static void
-hold(struct check_many *m, struct pair *p, struct check_rng *rng, const char *what)
+static double
+bound_of(const struct way *way, const struct wconv_problem *q)
 {
-	static const enum wconv_method methods[] = {WCONV_DIRECT, WCONV_FFT};
-	const double single[] = {3e-7, p->j.q.edge == WCONV_NEAREST ? 4e-6 : 7.5e-7};
+	if (q->in_double)
+		return 1e-14;
+	if (q->method == WCONV_DIRECT)
+		return 3e-7;
+	return way->on_device ? 1e-6 : q->edge == WCONV_NEAREST ? 4e-6 : 7.5e-7;
+}
 
-	for (size_t i = 0; i < 6; i++) {
-		const double bound = p->j.q.in_double ? 1e-14 : single[i % 2];
-		p->j.q.method = methods[i % 2];
-		p->j.q.registers = 16 << i / 2;
-		if (!conv_run(&p->j, NULL, NULL)) {
-			check_case(m, false, "%s: no plan", what);
-			return;
-		}
-		if (!p->y) {
-			p->y = weir_xalloc(p->j.nout, sizeof *p->y);
-			p->want = weir_xalloc(p->j.q.w * p->j.q.h, sizeof *p->want);
-			for (size_t k = 0; k < p->j.nout; k++)
-				p->y[k] = (double)(float)rng_unit(rng);
-			wconv_direct_adjoint(&p->j.q, p->y, p->want);
-		}
-		const bool ran = scatter(p);
-		const double e = ran ? scatter_error(p) : INFINITY,
-			     d = ran ? dot_error(p) : INFINITY;
+/* The job, posed and filled, by both methods, on the CPU at every level. */
+static void
+hold(const struct way *way, struct check_many *m, struct pair *p, struct check_rng *rng)
+{
+	for (int i = 0; i < (way->on_device ? 2 : 6); i++) {
+		p->j.q.method = i % 2 ? WCONV_FFT : WCONV_DIRECT;
+		p->j.q.registers = way->on_device ? 0 : 16 << i / 2;
+		bool ran = conv_run(&p->j, NULL, NULL);
+		if (ran && !p->y)
+			define(p, rng);
+		ran = ran && scatter(way, p);
+		const double e = ran ? conv_relative(p->got, p->want, p->j.q.w * p->j.q.h,
+						     !p->j.q.in_double)
+				     : INFINITY,
+			     d = ran ? dot_error(p) : INFINITY, bound = bound_of(way, &p->j.q);
 		check_case(
 		    m, e <= bound && d <= bound,
-		    "%s, %zux%zu, kernels %zux%zu in %zux%zu, %s, level %zu: error %.3g, dot %.3g",
-		    what, p->j.q.w, p->j.q.h, p->j.q.kw, p->j.q.kh, p->j.q.gx, p->j.q.gy,
-		    i % 2 ? "transforms" : "direct", i / 2, e, d);
+		    "%zux%zu, kernels %zux%zu in %zux%zu, edge %d, output %d, degree %d, double "
+		    "%d, %s, %d bytes: error %.3g, dot %.3g",
+		    p->j.q.w, p->j.q.h, p->j.q.kw, p->j.q.kh, p->j.q.gx, p->j.q.gy,
+		    (int)p->j.q.edge, (int)p->j.q.output, p->j.q.degree, p->j.q.in_double,
+		    i % 2 ? "transforms" : "direct", p->j.q.registers, e, d);
 	}
 }
 
@@ -117,108 +133,96 @@ drop(struct pair *p)
 	weir_free(p->got);
 }
 
-static const struct {
-	size_t w, h, kw, kh, gx, gy;
-} shapes[] = {{1, 1, 1, 1, 1, 1},    {5, 3, 7, 9, 1, 1},     {64, 1, 5, 3, 3, 1},
-	      {1, 64, 3, 5, 1, 3},   {97, 53, 13, 8, 4, 3},  {61, 67, 31, 17, 2, 5},
-	      {128, 96, 4, 4, 8, 8}, {40, 40, 9, 9, 16, 16}, {149, 31, 2, 30, 1, 4},
-	      {2, 5, 7, 7, 1, 1},    {6, 8, 9, 9, 2, 2}};
-enum { SHAPES = sizeof shapes / sizeof *shapes, EDGES = 6 };
-
-static const char *const edges[] = {"zero", "reflect", "mirror", "nearest", "wrap", "renormalise"};
+/* --- series of problems: each function poses problem i --------------------------------------------------------------- */
 
 /*
  * Any kernels, and one that is the product of a column and a row. An edge that renormalises multiplies errors where little of a
  * kernel is known; these seeds have no such place.
  */
 static void
-check_edges(void)
+pose_edges(struct conv_job *j, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng of[] = {{21}, {25}};
-
-	for (size_t s = 0; s < 2 * SHAPES; s++)
-		for (int e = 0; e < 2 * EDGES; e++) {
-			const bool product = s >= SHAPES;
-			const size_t i = s % SHAPES;
-			struct check_rng *rng = &of[product];
-			struct pair p = {0};
-			conv_pose(&p.j, shapes[i].w, shapes[i].h, shapes[i].kw, shapes[i].kh,
-				  product ? 1 : shapes[i].gx, product ? 1 : shapes[i].gy);
-			p.j.q.in_double = e < EDGES;
-			p.j.q.in = p.j.q.out = e < EDGES ? IMG_F64 : IMG_F32;
-			p.j.q.edge = (enum wconv_edge)(e % EDGES);
-			p.j.q.correlate = product && e % 2;
-			conv_fill(&p.j, rng);
-			if (product)
-				conv_multiply(&p.j);
-			hold(&m, &p, rng, edges[e % EDGES]);
-			drop(&p);
-		}
-	check_end(&m,
-		  "wconv: the adjoint passes the dot-product test at all edges, of products too");
+	conv_pose_shape(j, i / CONV_EDGES % CONV_SHAPES);
+	j->q.edge = (enum wconv_edge)(i % CONV_EDGES);
+	j->product = i / CONV_EDGES / CONV_SHAPES;
+	j->q.correlate = j->product && i % 2;
+	if (j->product)
+		j->q.gx = j->q.gy = 1;
 }
 
 /* A centre anywhere, flipped kernels, every size of output, nodes or polynomials, normalised or not. */
 static void
-check_forms(void)
+pose_forms(struct conv_job *j, size_t i)
 {
-	static const char *const names[] = {"same", "valid", "full"};
-	struct check_many m = {0};
-	struct check_rng rng = {22};
+	const int degree = (int)i / 12 - 1; /* -1: nodes */
+	const size_t n = (size_t)((degree + 1) * (degree + 2) / 2);
 
-	for (int i = 0; i < 48; i++) {
-		const int degree = i / 12 - 1; /* -1: nodes */
-		const size_t n = (size_t)((degree + 1) * (degree + 2) / 2);
-		struct pair p = {0};
-		conv_pose(&p.j, 71, 45, 12, 7, degree < 0 ? 3 : n, degree < 0 ? 2 : 1);
-		p.j.q.in_double = true;
-		p.j.q.in = p.j.q.out = IMG_F64;
-		p.j.q.output = (enum wconv_output)(i % 3);
-		p.j.q.correlate = i / 3 % 2;
-		p.j.q.normalise = i / 6 % 2;
-		p.j.q.cx = (size_t)(i % 5) * 2;
-		p.j.q.cy = (size_t)(i % 7);
-		p.j.q.degree = degree;
-		p.j.q.zero_x = p.j.q.zero_y = -20;
-		p.j.q.scale_x = p.j.q.scale_y = 100;
-		p.j.q.repeat = i % 2;
-		conv_fill(&p.j, &rng);
-		hold(&m, &p, &rng, names[i % 3]);
-		drop(&p);
-	}
-	check_end(&m,
-		  "wconv: the adjoint of same, valid and full results, of nodes and polynomials");
+	conv_pose(j, 71, 45, 12, 7, degree < 0 ? 3 : n, degree < 0 ? 2 : 1);
+	j->q.edge = (enum wconv_edge)(i % WCONV_RENORMALISE);
+	j->q.output = (enum wconv_output)(i % 3);
+	j->q.correlate = i / 3 % 2;
+	j->q.normalise = i / 6 % 2;
+	j->q.cx = i % 5 * 2;
+	j->q.cy = i % 7;
+	j->q.degree = degree;
+	j->q.zero_x = j->q.zero_y = -20;
+	j->q.scale_x = j->q.scale_y = 100;
+	j->q.repeat = i % 2;
 }
 
 /* Nine parts of a picture: each part's own adjoint. */
 static void
-check_parts(void)
+pose_parts(struct conv_job *j, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {23};
+	conv_pose(j, 90, 70, 11, 8, 3, 4);
+	j->q.x0 = i % 3 * 30;
+	j->q.y0 = i / 3 % 3 * 20;
+	j->q.w = 30;
+	j->q.h = i / 3 % 3 == 2 ? 30 : 20;
+	j->q.edge = i < 9 ? WCONV_REFLECT : WCONV_RENORMALISE;
+}
 
-	for (size_t i = 0; i < 18; i++) {
-		struct pair p = {0};
-		conv_pose(&p.j, 90, 70, 11, 8, 3, 4);
-		p.j.q.in_double = true;
-		p.j.q.in = p.j.q.out = IMG_F64;
-		p.j.q.x0 = i % 3 * 30;
-		p.j.q.y0 = i / 3 % 3 * 20;
-		p.j.q.w = 30;
-		p.j.q.h = i / 3 % 3 == 2 ? 30 : 20;
-		p.j.q.edge = i < 9 ? WCONV_REFLECT : WCONV_RENORMALISE;
-		conv_fill(&p.j, &rng);
-		hold(&m, &p, &rng, "a part");
-		drop(&p);
+static const struct {
+	const char *name;
+	void (*pose)(struct conv_job *j, size_t i);
+	size_t n, seed;
+} series[] = {
+    {"the adjoint passes the dot-product test at all edges, of products too", pose_edges,
+     2 * CONV_SHAPES *CONV_EDGES, 21},
+    {"the adjoint of same, valid and full results, of nodes and polynomials", pose_forms, 48, 22},
+    {"the adjoint of a part of a picture", pose_parts, 18, 23}};
+
+void
+conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_device)
+{
+	const struct way way = {scatters, by, on_device};
+	char name[128];
+
+	for (size_t s = 0; s < sizeof series / sizeof *series; s++) {
+		struct check_many m = {0};
+		struct check_rng rng = {series[s].seed};
+		for (size_t i = 0; i < 2 * series[s].n; i++) {
+			struct pair p = {0};
+			series[s].pose(&p.j, i / 2);
+			p.j.q.in_double = i % 2;
+			p.j.q.in = p.j.q.out = p.j.q.in_double ? IMG_F64 : IMG_F32;
+			p.j.q.threads = on_device ? 1 + (int)(i / 2 % 3) * 16 : 2;
+			conv_fill(&p.j, &rng);
+			if (p.j.product)
+				conv_multiply(&p.j);
+			hold(&way, &m, &p, &rng);
+			drop(&p);
+		}
+		snprintf(name, sizeof name, "%s %s", where, series[s].name);
+		check_end(&m, name);
 	}
-	check_end(&m, "wconv: the adjoint of a part of a picture");
 }
 
 /* Several bands, of several tiles across, on any number of threads. */
 static void
 check_adjoint_threads(void)
 {
+	static const struct way cpu = {scatter_on_cpu, NULL, false};
 	struct check_many m = {0};
 	struct check_rng rng = {24};
 
@@ -235,7 +239,7 @@ check_adjoint_threads(void)
 			p.y[k] = rng_unit(&rng);
 		for (int t = 1; t <= 7; t += 2) {
 			p.j.q.threads = t;
-			check_case(&m, scatter(&p), "no plan");
+			check_case(&m, scatter(&cpu, &p), "no plan");
 			if (t == 1)
 				memcpy(first, p.got, 400 * 700 * sizeof *first);
 			check_case(&m, !memcmp(first, p.got, 400 * 700 * sizeof *first),
@@ -252,8 +256,6 @@ check_adjoint_threads(void)
 void
 check_wconv_adjoint(void)
 {
-	check_edges();
-	check_forms();
-	check_parts();
+	conv_check_adjoint("wconv:", scatter_on_cpu, NULL, false);
 	check_adjoint_threads();
 }

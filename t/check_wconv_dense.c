@@ -4,7 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/real.h"
-#include "t/check_wconv_dense.h"
+#include "t/check_wconv.h"
 
 /* y = A x: A [data][estimate]; the item lies at (ox,oy) of the estimate of ew x eh. */
 struct dense {

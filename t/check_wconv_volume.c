@@ -5,7 +5,6 @@
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "t/check_wconv.h"
-#include "wconv/restore/restore.h"
 #include "wconv/volume/volume.h"
 
 /* Volumes and kernels, x y z. */
@@ -59,20 +58,6 @@ drop(struct volume_job *j)
 	weir_free(j->kernel);
 }
 
-/* max |got - want| / max |want| */
-static double
-error_of(const void *got, const double *want, size_t n, bool single)
-{
-	double worst = 0, peak = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const double e = fabs(real_at(got, i, single) - want[i]);
-		worst = e <= worst ? worst : e; /* NaN too */
-		peak = fmax(peak, fabs(want[i]));
-	}
-	return worst / peak;
-}
-
 /* Takes the adjoint of random results y. Returns |<F, y> - <I, A'y>| / (|F| |y|). */
 static double
 dot_error(const struct volume_job *j, struct wconv_volume *v, const double *want, size_t n,
@@ -123,7 +108,7 @@ hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 		check_poison(got, n * sizeof(double));
 		wconv_volume_run(v, false, j->samples, got);
 		wconv_volume_direct(&j->q, j->in, want);
-		const double e = error_of(got, want, n, !j->q.in_double),
+		const double e = conv_relative(got, want, n, !j->q.in_double),
 			     d = dot_error(j, v, want, n, rng);
 		check_case(m, e <= bound && d <= bound && (!first || !memcmp(first, got, bytes)),
 			   "%zux%zux%zu, kernel %zux%zux%zu, edge %d, output %d, correlate %d, %d "
