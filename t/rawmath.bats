@@ -8,11 +8,16 @@ value() {
 	rawmath -- "$@" five | rawtotext
 }
 
-@test "operators bind as they should" {
+# values: lines of a value and its expression.
+values() {
 	while read -r want expression; do
 		got=$(value "$expression")
 		[ "$got" = "$want" ] || { echo "$expression: $got, not $want" && return 1; }
-	done <<-'END'
+	done
+}
+
+@test "operators bind as they should" {
+	values <<-'END'
 		7 1 + 2 * 3
 		9 (1 + 2) * 3
 		512 2 ^ 3 ^ 2
@@ -36,10 +41,7 @@ value() {
 }
 
 @test "functions, and what NaN does" {
-	while read -r want expression; do
-		got=$(value "$expression")
-		[ "$got" = "$want" ] || { echo "$expression: $got, not $want" && return 1; }
-	done <<-'END'
+	values <<-'END'
 		5 abs(-a)
 		2 sqrt(4)
 		2 round(2.5)
