@@ -423,8 +423,8 @@ struct writer {
 	const struct img *x;
 	struct tiffput_pages p;
 	struct nodata nodata;
-	uint64_t missing, equal; /* samples that are NaN; that are numbers and equal nodata */
-	size_t row, stride;	 /* bytes of a row: of the item; of the file */
+	size_t found[2];    /* samples that are numbers and equal nodata; that are NaN */
+	size_t row, stride; /* bytes of a row: of the item; of the file */
 	unsigned char *rows, *unit;
 };
 
@@ -441,25 +441,6 @@ pack_bits(const struct writer *w, size_t n)
 	}
 }
 
-/* Writes the value of missing samples for NaN. */
-static void
-fill_nan(struct writer *w, size_t count)
-{
-	enum { CHUNK = 2048 };
-	const size_t size = img_type_size(w->x->type);
-	uint8_t is[CHUNK];
-
-	for (size_t i = 0; i < count; i += CHUNK) {
-		const size_t n = count - i < CHUNK ? count - i : CHUNK;
-		unsigned char *v = w->rows + i * size;
-
-		nodata_mark(&w->nodata, is, v, n);
-		for (size_t k = 0; k < n; k++)
-			w->equal += is[k] == NODATA_VALUE;
-		w->missing += nodata_put(v, is, NODATA_NAN, w->nodata.sample, size, n);
-	}
-}
-
 static void
 read_rows(struct writer *w, size_t n)
 {
@@ -467,7 +448,7 @@ read_rows(struct writer *w, size_t n)
 
 	raw_read(w->in, w->rows, count);
 	if (w->nodata.named && img_is_float(w->x->type))
-		fill_nan(w, count);
+		nodata_from_nan(&w->nodata, w->rows, count, w->found);
 }
 
 static void
@@ -581,10 +562,10 @@ put_pages(const struct args *args, struct raw_in *in, const struct img *x, struc
 		}
 	}
 	progress_end(&bar);
-	if (w.equal && w.missing)
+	if (w.found[0] && w.found[1])
 		warn(
 		    "%s: item %zu: %ju samples are %s, which is written for NaN, too; see --nodata",
-		    raw_name(in), raw_item(in), (uintmax_t)w.equal, img_key(x, "nodata"));
+		    raw_name(in), raw_item(in), (uintmax_t)w.found[0], img_key(x, "nodata"));
 }
 
 /* --- keys ------------------------------------------------------------------------------------------------------------ */

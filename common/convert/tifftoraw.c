@@ -112,10 +112,11 @@ insist_alike(const struct source *s)
 
 /* Missing samples: GDAL names their value, which is the key nodata, or has a mask of them. */
 struct missing {
-	struct nodata key;  /* of the samples in the file */
-	enum img_type type; /* of the samples of the item */
-	uint64_t kept;	    /* missing samples that stay integers */
-	char *made;	    /* [room] samples of another type; owned */
+	struct nodata key;   /* of the samples that become NaN, or are counted */
+	enum img_type given; /* of the samples in the file */
+	enum img_type type;  /* of the samples of the item */
+	uint64_t kept;	     /* missing samples that stay integers */
+	char *made;	     /* [room] samples of another type; owned */
 	size_t room;
 	/* of the page at hand: [h][w], 0 where the pixel is missing; NULL: none. Owned */
 	char *mask;
@@ -132,10 +133,14 @@ enum { CHUNK = 512 };
 static struct missing
 missing_of(struct img *x, bool nan, bool masked)
 {
-	struct missing d = {.key = nodata_of(x, false), .type = x->type, .planes = 1};
+	struct missing d = {
+	    .key = nodata_of(x, false), .given = x->type, .type = x->type, .planes = 1};
 
-	if ((d.key.named || masked) && nan && !img_is_float(x->type))
+	if ((!isnan(d.key.value) || masked) && nan && !img_is_float(x->type)) {
 		d.type = img_type_size(x->type) < 4 ? IMG_F32 : IMG_F64;
+		x->type = IMG_F64; /* in which mark_integers() has them */
+		d.key = nodata_of(x, false);
+	}
 	x->type = d.type;
 	if (masked && !img_key(x, "nodata"))
 		img_set_key(x, "nodata", "nan");
@@ -144,27 +149,38 @@ missing_of(struct img *x, bool nan, bool masked)
 	return d;
 }
 
-/* Makes floats or doubles of n integers, at most CHUNK. */
-static void
-widen(const struct missing *d, char *to, const char *from, size_t n)
+/* Makes doubles, or floats, of integers. */
+static void *
+mark_integers(struct missing *d, const char *v, size_t n)
 {
+	const size_t size = img_type_size(d->type);
 	double some[CHUNK];
 
-	sample_load(some, from, d->key.type, n);
-	sample_store(to, some, d->type, n);
+	if (n > d->room)
+		d->made = weir_xgrow(d->made, &d->room, n, size);
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t m = n - i < CHUNK ? n - i : CHUNK;
+		sample_load(some, v + i * img_type_size(d->given), d->given, m);
+		nodata_to_nan(&d->key, some, m);
+		sample_store(d->made + i * size, some, d->type, m);
+	}
+	return d->made;
 }
 
-/* Makes NaN, of the type of d, of the n samples at v that is[] or the mask says are missing. The first one is sample `at` of the rows. */
 static void
-put_nan(struct missing *d, char *v, uint8_t *is, size_t at, size_t n)
+mark_masked(struct missing *d, void *samples, size_t n)
 {
-	_Alignas(double) char nan[8];
+	float *f = samples;
+	double *g = samples;
 
-	for (size_t i = 0; d->mask && i < n; i++)
-		if (!d->mask[d->at + (at + i) / d->planes])
-			is[i] = NODATA_VALUE;
-	nodata_store(nan, d->type, "nan");
-	nodata_put(v, is, NODATA_VALUE, nan, img_type_size(d->type), n);
+	for (size_t i = 0; i < n; i++)
+		if (d->mask[d->at + i / d->planes])
+			continue;
+		else if (d->type == IMG_F32)
+			f[i] = NAN;
+		else
+			g[i] = NAN;
+	d->at += n / d->planes;
 }
 
 /*
@@ -174,31 +190,16 @@ put_nan(struct missing *d, char *v, uint8_t *is, size_t at, size_t n)
 static const void *
 missing_mark(struct missing *d, void *rows, size_t n)
 {
-	const size_t from = img_type_size(d->key.type), to = img_type_size(d->type);
-	const bool converts = d->key.type != d->type;
-	uint8_t is[CHUNK];
-	char *v = rows;
+	void *v = rows;
 
-	if (!d->key.named && !d->mask && !converts)
-		return rows;
-	if (converts) {
-		if (n > d->room)
-			d->made = weir_xgrow(d->made, &d->room, n, to);
-		v = d->made;
-	}
-	for (size_t i = 0; i < n; i += CHUNK) {
-		const size_t some = n - i < CHUNK ? n - i : CHUNK;
-		const char *given = (const char *)rows + i * from;
-
-		nodata_mark(&d->key, is, given, some);
-		if (converts)
-			widen(d, v + i * to, given, some);
-		if (img_is_float(d->type))
-			put_nan(d, v + i * to, is, i, some);
-		for (size_t k = 0; k < some; k++)
-			d->kept += !img_is_float(d->type) && is[k];
-	}
-	d->at += n / d->planes;
+	if (d->given != d->type)
+		v = mark_integers(d, rows, n);
+	else if (!isnan(d->key.value) && img_is_float(d->type))
+		nodata_to_nan(&d->key, rows, n);
+	else if (d->key.named)
+		d->kept += nodata_count(&d->key, rows, n);
+	if (d->mask)
+		mark_masked(d, v, n);
 	return v;
 }
 

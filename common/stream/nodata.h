@@ -13,7 +13,8 @@
 
 struct nodata {
 	enum img_type type; /* of the samples */
-	bool named;	    /* the key is there and states a number, which may be NaN */
+	bool named;	    /* the key is there and states a number */
+	double value;	    /* this number; NaN: none, or the key states nan */
 	bool any;	    /* a sample can be missing: of floats always */
 	/* What a missing sample is, in this machine's byte order: the value, or NaN of floats without one; valid where any. */
 	_Alignas(double) char sample[8];
@@ -29,8 +30,15 @@ bool nodata_same(const struct nodata *a, const struct nodata *b);
 enum { NODATA_NOT, NODATA_VALUE, NODATA_NAN };
 void nodata_mark(const struct nodata *d, uint8_t *restrict is, const void *restrict v, size_t n);
 
-/* Sets the samples v[i], of this many bytes, where is[i] is `what`. Returns how many. */
-size_t nodata_put(void *v, const uint8_t *is, int what, const void *sample, size_t size, size_t n);
+/* Counts the missing ones. */
+size_t nodata_count(const struct nodata *d, const void *v, size_t n);
+
+/*
+ * Of floats, exchange the value and NaN in place. from_nan adds to found[0] the numbers that have the value already, and to found[1]
+ * the NaN.
+ */
+void nodata_to_nan(const struct nodata *d, void *v, size_t n);
+void nodata_from_nan(const struct nodata *d, void *v, size_t n, size_t found[2]);
 
 /*
  * Stores the number that the text states as a sample of the type, which a float rounds. Returns false where that is not
