@@ -89,7 +89,7 @@ check_objective(const struct args *a)
 static void
 check_share(const struct args *a, size_t npath)
 {
-	if (!a->common.part.n)
+	if (!a->common.share.n)
 		return;
 	if (a->scores)
 		die_usage("--part shares out the polylines; --scores has one");

@@ -73,7 +73,7 @@ void points_line(struct points *p, size_t n);
 void points_finish(struct points *p);
 
 /* The polylines of this share of all. *first receives the number of its first one. The points stay where they are. */
-struct points points_share(const struct points *all, const struct part *part, size_t *first);
+struct points points_share(const struct points *all, const struct share *part, size_t *first);
 
 /*
  * The lines of p in pixels of a picture whose corner in the whole is (x0, y0). The points of p are places of world (NULL: pixels
@@ -121,11 +121,11 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 void read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image);
 
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
-struct tile read_tile(const struct raw_in *in, const struct img *x);
+struct place read_tile(const struct raw_in *in, const struct img *x);
 
 /* The map of that picture, whose place is t: given, that of --world, or, if one is needed, that of its key; NULL: none. */
 const double *read_map(const struct raw_in *in, const struct args *a, const double *given,
-		       const struct img *x, const struct tile *t, double own[6]);
+		       const struct img *x, const struct place *t, double own[6]);
 
 /*
  * The link scores of --scores, [segments][n-1][d][d], for the only line of lines. They are the payload of x;

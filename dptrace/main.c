@@ -21,7 +21,8 @@ struct session {
 
 /* Writes the polylines of a picture, of which `place` is the place in the whole, and draws them on `drawn`. */
 static void
-write_picture(struct session *s, const struct trace *t, const struct tile *place, struct img *drawn)
+write_picture(struct session *s, const struct trace *t, const struct place *place,
+	      struct img *drawn)
 {
 	if (s->a->common.verbose)
 		report_explain(raw_name(s->in), t->first, &t->p);
@@ -45,7 +46,7 @@ trace_picture(struct session *s, struct img *x)
 {
 	const struct args *a = s->a;
 	struct dptrace_image image = read_image(s->in, a, &s->mask, x);
-	const struct tile place = read_tile(s->in, x);
+	const struct place place = read_tile(s->in, x);
 	double own[6];
 	const double *world = read_map(s->in, a, s->world, x, &place, own);
 	struct trace t = {.in = s->in, .first = s->report.first};
@@ -85,7 +86,7 @@ trace_next(void *session)
 
 	if (!raw_next(s->in, &x))
 		return false;
-	if (raw_item(s->in) > 1 && s->a->common.part.n)
+	if (raw_item(s->in) > 1 && s->a->common.share.n)
 		raw_die(s->in, "--part shares out the polylines of one picture; this is another");
 	trace_picture(s, &x);
 	img_free(&x);
@@ -124,7 +125,7 @@ main(int argc, char **argv)
 	stats_start(&s.st);
 	s.st.threads = par_threads(a.common.threads);
 	struct points lines = read_points(&a, npath);
-	const struct points share = points_share(&lines, &a.common.part, &s.report.first);
+	const struct points share = points_share(&lines, &a.common.share, &s.report.first);
 	s.lines = &share;
 	s.world = read_world(&a, world);
 	report_open(&s.report, &a, s.world);

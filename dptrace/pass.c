@@ -280,7 +280,7 @@ static void
 curved_course(const struct work *w, int k, struct course *c)
 {
 	const struct curve *curve = &w->curve[k];
-	const struct place first = curve_place(curve, 0), last = curve_place(curve, curve->length);
+	const struct spot first = curve_place(curve, 0), last = curve_place(curve, curve->length);
 	const int d = pass_tube(&w->shape[k], w->pass)->d;
 
 	c->ex = first.ny;
@@ -300,7 +300,7 @@ curved_course(const struct work *w, int k, struct course *c)
 }
 
 /* Where guide g of the course c of segment k crosses the middle row, and its direction. */
-static struct place
+static struct spot
 pass_place(const struct work *w, int k, const struct course *c, int g)
 {
 	const struct segment_shape *s = &w->shape[k];
@@ -308,11 +308,11 @@ pass_place(const struct work *w, int k, const struct course *c, int g)
 
 	if (pass_is_tube(s, w->pass))
 		return curve_place(&w->curve[k], g * c->h[g]);
-	return (struct place){s->ax + u * s->ex, s->ay + u * s->ey, -s->ey, s->ex};
+	return (struct spot){s->ax + u * s->ex, s->ay + u * s->ey, -s->ey, s->ex};
 }
 
 static bool
-is_inside(const struct dptrace_image *im, const struct place *p, double v)
+is_inside(const struct dptrace_image *im, const struct spot *p, double v)
 {
 	const double x = p->x + v * p->nx, y = p->y + v * p->ny;
 
@@ -329,7 +329,7 @@ keep_inside(const struct work *w, int k, struct course *c)
 	const int mid = (c->rows - 1) / 2;
 
 	for (int g = 1; g + 1 < c->n; g++) {
-		const struct place p = pass_place(w, k, c, g);
+		const struct spot p = pass_place(w, k, c, g);
 		int first = c->o[g], last = c->o[g] + c->d[g] - 1;
 		const int stays = mid < first ? first : mid > last ? last : mid;
 
@@ -454,7 +454,7 @@ normal_of(const struct work *w, int k, int side, double n[2])
 	n[0] = -s->ey;
 	n[1] = s->ex;
 	if (pass_is_tube(s, w->pass)) {
-		const struct place p = curve_place(&w->curve[k], side ? w->curve[k].length : 0);
+		const struct spot p = curve_place(&w->curve[k], side ? w->curve[k].length : 0);
 		n[0] = p.nx;
 		n[1] = p.ny;
 	}
@@ -483,7 +483,7 @@ way_of_end(const struct work *w, int k, int side, double way[2])
 static void
 put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
 {
-	const struct place p = pass_place(w, k, c, g);
+	const struct spot p = pass_place(w, k, c, g);
 	double way[2] = {p.nx, p.ny};
 
 	if (v != 0 && (g == 0 || g == c->n - 1))

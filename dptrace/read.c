@@ -428,14 +428,14 @@ read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *imag
 		raw_die(in, "a sample is too large for --chroma=%g", k);
 }
 
-struct tile
+struct place
 read_tile(const struct raw_in *in, const struct img *x)
 {
 	struct img_picture p;
-	struct tile t = {0, 0, 0, 0};
+	struct place t = {0, 0, 0, 0};
 	struct why why;
 
-	if (img_picture(x, &p) && tile_of(x, p.w, p.h, &t, &why))
+	if (img_picture(x, &p) && place_of(x, p.w, p.h, &t, &why))
 		raw_die(in, "%s", why.text);
 	return t;
 }
@@ -453,7 +453,8 @@ pixels_of(const struct img_axis *a, size_t x0, double *first, double *step)
  * Positions on its axes say which pixels a cropped picture has.
  */
 static const double *
-geotransform_of(const struct raw_in *in, const struct img *x, const struct tile *t, double world[6])
+geotransform_of(const struct raw_in *in, const struct img *x, const struct place *t,
+		double world[6])
 {
 	const char *text = img_key(x, "geotransform");
 	const struct img_axis *row = &x->axis[img_row_axis(x)];
@@ -480,7 +481,7 @@ geotransform_of(const struct raw_in *in, const struct img *x, const struct tile 
 
 const double *
 read_map(const struct raw_in *in, const struct args *a, const double *given, const struct img *x,
-	 const struct tile *t, double own[6])
+	 const struct place *t, double own[6])
 {
 	const bool placed = a->points == POINTS_WORLD;
 	const double *world = given;

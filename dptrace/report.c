@@ -300,7 +300,7 @@ report_begin(struct report *r)
 		put_crs(r);
 		raw_printf(r->out, "\"features\": [");
 	}
-	if (r->a->to == REPORT_CSV && r->a->common.part.i == 0)
+	if (r->a->to == REPORT_CSV && r->a->common.share.i == 0)
 		raw_printf(r->out, "item,line,vertex,x,y,score,margin,point,border\n");
 }
 

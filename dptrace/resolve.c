@@ -279,7 +279,7 @@ direction_at(const struct segment_shape *s, int side, double e[2])
 	e[0] = s->ex;
 	e[1] = s->ey;
 	if (s->spine.n) {
-		const struct place p = curve_place(&s->way, side ? s->way.length : 0);
+		const struct spot p = curve_place(&s->way, side ? s->way.length : 0);
 		e[0] = p.ny;
 		e[1] = -p.nx;
 	}

@@ -181,7 +181,7 @@ check(const struct args *a)
 		    "or --area-close, which need the whole picture at a time");
 	if (a->common.gpu && a->max_mem)
 		die_usage("-g: goes without --max-mem");
-	if (a->seam && !a->common.part.n)
+	if (a->seam && !a->common.share.n)
 		die_usage("--seam needs --part=I/N");
 	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||
 			morphrec_op_is_area(a->o.op)))

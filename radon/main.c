@@ -14,15 +14,15 @@ const char *const weir_prog = "radon";
 static uint64_t
 fingerprint(const struct args *a, const struct gathers_options *o, char *const *path, size_t npath)
 {
-	uint64_t hash = part_begin(&a->common);
+	uint64_t hash = share_begin(&a->common);
 
-	if (!a->common.part.n)
+	if (!a->common.share.n)
 		return hash;
 	if (o->offsets)
-		hash = part_hash_file(hash, o->offsets);
+		hash = share_hash_file(hash, o->offsets);
 	if (a->polygons)
-		hash = part_hash_file(hash, a->polygons);
-	return part_hash_files(hash, path, npath);
+		hash = share_hash_file(hash, a->polygons);
+	return share_hash_files(hash, path, npath);
 }
 
 struct run {

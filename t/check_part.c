@@ -29,13 +29,13 @@ the_option_is_read_whole(void)
 					  "1/18446744073709551617",
 					  "0000000000000000000000001/3"}; /* t/part.bats has more */
 	struct check_many many = {0};
-	struct part p;
+	struct share p;
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-		check_case(&many, part_parse(good[i], &p), "'%s' is refused", good[i]);
+		check_case(&many, share_parse(good[i], &p), "'%s' is refused", good[i]);
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		check_case(&many, !part_parse(bad[i], &p), "'%s' is taken", bad[i]);
-	check_case(&many, part_parse("6/7", &p) && p.i == 6 && p.n == 7, "6/7 is %zu/%zu", p.i,
+		check_case(&many, !share_parse(bad[i], &p), "'%s' is taken", bad[i]);
+	check_case(&many, share_parse("6/7", &p) && p.i == 6 && p.n == 7, "6/7 is %zu/%zu", p.i,
 		   p.n);
 	check_end(&many, "part: I/N is read whole, and I is below N");
 }
@@ -44,7 +44,7 @@ static void
 shares_are_the_whole(void)
 {
 	static const size_t units[] = {0, 1, 2, 6, 7, 8, 1000, SIZE_MAX - 1, SIZE_MAX};
-	static const size_t ns[] = {1, 2, 3, 7, 64, 1000, PART_MOST};
+	static const size_t ns[] = {1, 2, 3, 7, 64, 1000, SHARE_MOST};
 	struct check_many many = {0};
 
 	for (size_t u = 0; u < sizeof units / sizeof *units; u++)
@@ -54,7 +54,7 @@ shares_are_the_whole(void)
 			bool good = true;
 
 			for (size_t i = 0; i < n; i++) {
-				part_range(&(struct part){i, n}, units[u], &first, &end);
+				share_range(&(struct share){i, n}, units[u], &first, &end);
 				good &= first == at && end >= first && end - first <= most;
 				at = end;
 			}
@@ -66,7 +66,7 @@ shares_are_the_whole(void)
 }
 
 static bool
-same_place(const struct part_place *a, const struct part_place *b)
+same_place(const struct share_place *a, const struct share_place *b)
 {
 	bool same = a->item == b->item && a->items == b->items && a->piece == b->piece &&
 		    a->pieces == b->pieces && a->pnm == b->pnm && a->tile == b->tile &&
@@ -84,14 +84,14 @@ same_place(const struct part_place *a, const struct part_place *b)
 static void
 keys_come_back(void)
 {
-	struct part_place place = {.item = 3,
-				   .items = 9,
-				   .piece = 1,
-				   .pieces = 4,
-				   .pnm = true,
-				   .tile = false},
-			  back;
-	struct part p = {2, 5}, q;
+	struct share_place place = {.item = 3,
+				    .items = 9,
+				    .piece = 1,
+				    .pieces = 4,
+				    .pnm = true,
+				    .tile = false},
+			   back;
+	struct share p = {2, 5}, q;
 	struct why why;
 	uint64_t hash;
 	struct img x;
@@ -99,13 +99,13 @@ keys_come_back(void)
 	img_init(&x, IMG_U8, 3, (size_t[]){4, 100, 8});
 	x.axis[1].min = .1;
 	x.axis[1].spacing = .3;
-	part_cut(&x, &place, 2, 5, 1);
-	part_cut(&x, &place, 1, 30, 20);
-	part_set(&x, &p, 0x0123456789abcdef, &place);
-	const int r = part_of(&x, &q, &hash, &back, &why);
+	share_cut(&x, &place, 2, 5, 1);
+	share_cut(&x, &place, 1, 30, 20);
+	share_set(&x, &p, 0x0123456789abcdef, &place);
+	const int r = share_of(&x, &q, &hash, &back, &why);
 	check(!r && q.i == 2 && q.n == 5 && hash == 0x0123456789abcdef && same_place(&place, &back),
 	      "part: the keys of a share come back", "%s", r ? why.text : img_key(&x, "place"));
-	part_restore(&x, &back);
+	share_restore(&x, &back);
 	check(x.axis[1].n == 100 && x.axis[2].n == 8 && x.axis[1].min == .1 && !x.nkey &&
 		  x.format == IMG_PNM,
 	      "part: a share tells the description of the whole", "%zu rows", x.axis[1].n);
@@ -137,10 +137,10 @@ malformed_keys_are_refused(void)
 	    {good, "0/1 0/1 1:0/9 0:0/4 0:0/4"},
 	    {good, "0/1 0/1 pnm tile 1:0/9@1 %s"}};
 	struct check_many many = {0};
-	struct part_place place;
+	struct share_place place;
 	struct why why;
 	uint64_t hash;
-	struct part p;
+	struct share p;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct img x;
@@ -148,7 +148,7 @@ malformed_keys_are_refused(void)
 		img_init(&x, IMG_U8, 2, (size_t[]){4, 5});
 		img_set_key(&x, "part", "%s", cases[i][0]);
 		img_set_key(&x, "place", "%s", cases[i][1]);
-		check_case(&many, part_of(&x, &p, &hash, &place, &why), "part:=%s place:=%s",
+		check_case(&many, share_of(&x, &p, &hash, &place, &why), "part:=%s place:=%s",
 			   cases[i][0], cases[i][1]);
 		img_free(&x);
 	}
@@ -167,7 +167,7 @@ print_of(size_t n, size_t at)
 	if (at < n)
 		bytes[at] = 1;
 	if (fd >= 0 && write(fd, bytes, n) == (ssize_t)n)
-		hash = part_hash_files(part_begin(&o), (char *[]){path}, 1);
+		hash = share_hash_files(share_begin(&o), (char *[]){path}, 1);
 	if (fd >= 0)
 		close(fd);
 	unlink(path);
@@ -186,7 +186,7 @@ fingerprints_differ(void)
 	      (unsigned long long)a);
 	check(a != print_of(large - 1, SIZE_MAX) && a != print_of(large, 0) &&
 		  a != print_of(large, large - 1) && print_of(5, 0) != print_of(5, 4) &&
-		  part_begin(&o) != part_begin(&other),
+		  share_begin(&o) != share_begin(&other),
 	      "part: size, first and last byte and options change the fingerprint", "%llx",
 	      (unsigned long long)a);
 }

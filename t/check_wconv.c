@@ -302,7 +302,7 @@ check_others(void)
 /* --- parts of a picture ---------------------------------------------------------------------------------------------- */
 
 /* A part of w x h pixels at (x,y): where its result lies in the whole, and whether it is as it is there. */
-struct part {
+struct share {
 	size_t x, y, w, h;
 	ptrdiff_t x0, y0; /* of its result */
 	size_t pw, ph;
@@ -310,7 +310,7 @@ struct part {
 };
 
 static bool
-run_part(const struct conv_job *j, struct part *t)
+run_part(const struct conv_job *j, struct share *t)
 {
 	struct conv_job part = *j;
 	struct wconv_plan *p;
@@ -338,7 +338,7 @@ run_part(const struct conv_job *j, struct part *t)
 
 /* How many of its results in [x,x1) x [y,y1) of the whole are other bytes than there. */
 static size_t
-count_other(const struct conv_job *j, const struct part *t, ptrdiff_t x, ptrdiff_t x1, ptrdiff_t y,
+count_other(const struct conv_job *j, const struct share *t, ptrdiff_t x, ptrdiff_t x1, ptrdiff_t y,
 	    ptrdiff_t y1)
 {
 	const float *whole = j->got;
@@ -355,7 +355,7 @@ static void
 hold_part(struct check_many *m, const struct conv_job *j, size_t x, size_t y, size_t w, size_t h,
 	  const char *what)
 {
-	struct part t = {x, y, w, h};
+	struct share t = {x, y, w, h};
 	const bool ran = run_part(j, &t);
 	const size_t other =
 	    ran ? count_other(j, &t, t.x0, t.x0 + (ptrdiff_t)t.pw, t.y0, t.y0 + (ptrdiff_t)t.ph)
@@ -433,15 +433,15 @@ check_parts_of_transforms(void)
 		  (size_t)(y1 - y) + 23, "a part cut where tiles begin");
 	hold_part(&m, &j, 0, 0, (size_t)x1 + j.q.cx, (size_t)y1 + j.q.cy, "the corner before it");
 	for (size_t i = 0; i < 12; i++) {
-		struct part t = {rng_below(&rng, 100),
-				 rng_below(&rng, 80),
-				 250 + rng_below(&rng, 150),
-				 200 + rng_below(&rng, 120),
-				 0,
-				 0,
-				 0,
-				 0,
-				 NULL};
+		struct share t = {rng_below(&rng, 100),
+				  rng_below(&rng, 80),
+				  250 + rng_below(&rng, 150),
+				  200 + rng_below(&rng, 120),
+				  0,
+				  0,
+				  0,
+				  0,
+				  NULL};
 		check_case(&m, run_part(&j, &t), "no plan for a part");
 		whole_tiles(p, false, t.x0, t.x0 + (ptrdiff_t)t.pw, &x, &x1);
 		whole_tiles(p, true, t.y0, t.y0 + (ptrdiff_t)t.ph, &y, &y1);

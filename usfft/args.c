@@ -134,7 +134,7 @@ check_args(const struct job *j)
 		die_usage("--weights: goes with points to modes, or --inverse");
 	if (a->weights_to && !j->pipe && !j->weights_file)
 		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
-	if (a->weights_to && a->common.part.n)
+	if (a->weights_to && a->common.share.n)
 		die_usage("--weights-to: goes without --part");
 	check_inverse_args(a);
 	check_sky_args(j);

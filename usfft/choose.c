@@ -92,7 +92,7 @@ usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *erro
 
 /* The part of the tolerance that the windows of one axis may take. */
 static double
-part_of(const struct usfft_options *o)
+share_of(const struct usfft_options *o)
 {
 	return 0.4 / sqrt(o->dim);
 }
@@ -159,7 +159,7 @@ struct choice {
 static void
 choose(const struct usfft_options *o, struct choice *c)
 {
-	const double eps = part_of(o) * o->tol;
+	const double eps = share_of(o) * o->tol;
 	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	const size_t span = (size_t)tile_span(o->dim);
 	size_t tightest[3] = {1, 1, 1};

@@ -24,13 +24,13 @@ open_share(struct job *j, char **path, size_t npath)
 {
 	const struct args *a = &j->a;
 	const char *const files[] = {a->points, a->targets, a->coils, j->weights_file};
-	uint64_t hash = part_begin(&a->common);
+	uint64_t hash = share_begin(&a->common);
 	bool batch = a->batch;
 
-	for (size_t i = 0; a->common.part.n && i < sizeof files / sizeof *files; i++)
-		hash = files[i] ? part_hash_file(hash, files[i]) : hash;
-	if (a->common.part.n)
-		hash = part_hash_files(hash, path, npath);
+	for (size_t i = 0; a->common.share.n && i < sizeof files / sizeof *files; i++)
+		hash = files[i] ? share_hash_file(hash, files[i]) : hash;
+	if (a->common.share.n)
+		hash = share_hash_files(hash, path, npath);
 	slices_open(&j->share, &a->common, hash, j->in, count_slices, &batch);
 }
 

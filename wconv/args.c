@@ -114,7 +114,7 @@ check_inverse(struct args *args)
 static void
 check_share(const struct args *args)
 {
-	if (!args->common.part.n)
+	if (!args->common.share.n)
 		return;
 	if (args->steps || args->adjoint)
 		die_usage("--part shares out the convolution; --adjoint and --deconvolve need all "
@@ -152,7 +152,7 @@ void
 wconv_args_volume(const struct args *args)
 {
 	const char *option = args->common.gpu		    ? "-g"
-			     : args->common.part.n	    ? "--part"
+			     : args->common.share.n	    ? "--part"
 			     : args->type		    ? "--type=input"
 			     : args->method == WCONV_DIRECT ? "--method=direct"
 			     : args->edge == WCONV_RENORMALISE && !args->steps

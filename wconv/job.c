@@ -22,9 +22,9 @@ static void
 find_place(const struct raw_in *in, const struct img *x, struct wconv_problem *q)
 {
 	struct why why;
-	struct tile t;
+	struct place t;
 
-	if (tile_of(x, q->w, q->h, &t, &why))
+	if (place_of(x, q->w, q->h, &t, &why))
 		raw_die(in, "%s", why.text);
 	q->x0 = t.x0;
 	q->y0 = t.y0;
@@ -95,7 +95,7 @@ pose(struct job *j, const struct img *x)
 	struct wconv_problem *q = &j->q;
 	struct img_picture p;
 
-	if (args->common.part.n && !img_picture(x, &p))
+	if (args->common.share.n && !img_picture(x, &p))
 		raw_die(j->in, "it has %d axes; --part takes pictures and stacks of one axis",
 			x->dim);
 	if (!img_pictures(x, &p))
@@ -124,7 +124,7 @@ pose(struct job *j, const struct img *x)
 	find_place(j->in, x, q);
 	j->at_x = (ptrdiff_t)q->x0;
 	j->at_y = (ptrdiff_t)q->y0;
-	wconv_find_corner(x, &(struct tile){.x0 = q->x0, .y0 = q->y0}, j->corner);
+	wconv_find_corner(x, &(struct place){.x0 = q->x0, .y0 = q->y0}, j->corner);
 	j->corner[0] -= (double)q->x0;
 	j->corner[1] -= (double)q->y0;
 	if (q->kd)

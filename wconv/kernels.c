@@ -277,7 +277,7 @@ wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, const do
 }
 
 void
-wconv_find_corner(const struct img *x, const struct tile *t, double corner[2])
+wconv_find_corner(const struct img *x, const struct place *t, double corner[2])
 {
 	const int first = img_row_axis(x);
 

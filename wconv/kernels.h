@@ -47,7 +47,7 @@ int wconv_place_nodes(struct wconv_kernels *k, const struct wconv_ask *ask, cons
  * Finds x and y of the first pixel of the picture x: in the FITS image that it was cut from, as its axes say; for other
  * pictures, in the whole that t names. NaN: the FITS image is flipped along that axis.
  */
-void wconv_find_corner(const struct img *x, const struct tile *t, double corner[2]);
+void wconv_find_corner(const struct img *x, const struct place *t, double corner[2]);
 
 /* Frees what k owns. */
 void wconv_drop_kernels(struct wconv_kernels *k);

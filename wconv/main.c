@@ -132,7 +132,7 @@ main(int argc, char **argv)
 	if (job.q.kd)
 		wconv_args_volume(&args);
 	job.io = wconv_io_start(job.in, job.out, &st);
-	if (args.common.part.n)
+	if (args.common.share.n)
 		share_run(&job);
 	else
 		pipeline_items(job.in, overlaps(&args), take_item, &job);

@@ -10,7 +10,7 @@
 #include "wconv/flow.h"
 
 /* The share, and where it stands in the current item. One slice is one row of tiles of one picture. */
-struct share {
+struct share_work {
 	struct job *j;
 	struct slices all;
 	/* [room]: the rows of tiles of a picture of each item; items: how many headers have been read in advance */
@@ -33,7 +33,7 @@ rows_of_tiles(const struct job *j)
 static size_t
 count_rows(const void *with, const struct img *x)
 {
-	struct share *s = *(struct share *const *)with;
+	struct share_work *s = *(struct share_work *const *)with;
 
 	job_pose(s->j, x);
 	job_plan(s->j);
@@ -45,9 +45,9 @@ count_rows(const void *with, const struct img *x)
 static uint64_t
 fingerprint(const struct args *args)
 {
-	const uint64_t hash = part_hash_file(part_begin(&args->common), args->kernels);
+	const uint64_t hash = share_hash_file(share_begin(&args->common), args->kernels);
 
-	return part_hash_files(hash, args->path, args->npath);
+	return share_hash_files(hash, args->path, args->npath);
 }
 
 /* --- rows of one picture ----------------------------------------------------------------------------------------- */
@@ -73,7 +73,7 @@ same_rows(const struct wconv_problem *a, const struct wconv_problem *b)
 
 /* Plans for the tile rows t0 .. t1 - 1 of the current item. Keeps the last plan where it fits. */
 static void
-plan_rows(struct share *s, size_t t0, size_t t1)
+plan_rows(struct share_work *s, size_t t0, size_t t1)
 {
 	struct wconv_problem q;
 	struct why why;
@@ -89,7 +89,7 @@ plan_rows(struct share *s, size_t t0, size_t t1)
 
 /* Returns the pixels of picture k from row `row` on in the mapped file; or passes over what is before them, and returns NULL. */
 static const char *
-seek_row(struct share *s, size_t k, size_t row)
+seek_row(struct share_work *s, size_t k, size_t row)
 {
 	const struct wconv_problem *q = &s->j->q;
 	const size_t samples = (k * q->h + row) * q->w * q->planes;
@@ -103,41 +103,41 @@ seek_row(struct share *s, size_t k, size_t row)
 
 /* --- pieces of an item ------------------------------------------------------------------------------------------- */
 
-static struct part_place
-place_of(const struct share *s, const struct img *whole)
+static struct share_place
+where(const struct share_work *s, const struct img *whole)
 {
-	return (struct part_place){.item = raw_item(s->j->in) - 1,
-				   .items = s->all.items,
-				   .piece = s->all.piece,
-				   .pieces = s->all.pieces,
-				   .pnm = s->j->args->common.as != RAW_AS_RAW &&
-					  whole->format == IMG_PNM,
-				   .tile = img_key(whole, "tile") != NULL};
+	return (struct share_place){.item = raw_item(s->j->in) - 1,
+				    .items = s->all.items,
+				    .piece = s->all.piece,
+				    .pieces = s->all.pieces,
+				    .pnm = s->j->args->common.as != RAW_AS_RAW &&
+					   whole->format == IMG_PNM,
+				    .tile = img_key(whole, "tile") != NULL};
 }
 
 /* Returns the header of pictures k .. k + n - 1 of the whole item; row0 .. row1 - 1 of their rows when n is 1. */
 static struct img
-head_of(struct share *s, const struct img *whole, size_t k, size_t n, size_t row0, size_t row1)
+head_of(struct share_work *s, const struct img *whole, size_t k, size_t n, size_t row0, size_t row1)
 {
-	struct part_place place = place_of(s, whole);
+	struct share_place place = where(s, whole);
 	const int rows = img_row_axis(whole) + 1;
 	struct img y;
 
 	img_copy_head(&y, whole);
 	if (y.dim > rows + 1)
-		part_cut(&y, &place, rows + 1, k, n);
+		share_cut(&y, &place, rows + 1, k, n);
 	if (y.dim > rows && row1 - row0 < y.axis[rows].n) {
-		part_cut(&y, &place, rows, row0, row1 - row0);
+		share_cut(&y, &place, rows, row0, row1 - row0);
 		job_tile(s->j, &y, (ptrdiff_t)row0);
 	}
-	part_set(&y, &s->j->args->common.part, s->all.hash, &place);
+	share_set(&y, &s->j->args->common.share, s->all.hash, &place);
 	s->all.piece++;
 	return y;
 }
 
 /* Runs the plan of j over its pictures, whose samples come next, and writes the results as the item y. */
 static void
-run_piece(struct share *s, struct job *j, struct img *y, const char *mapped)
+run_piece(struct share_work *s, struct job *j, struct img *y, const char *mapped)
 {
 	struct wconv_flow flow = {.head = y, .mapped = mapped};
 
@@ -149,7 +149,7 @@ run_piece(struct share *s, struct job *j, struct img *y, const char *mapped)
 
 /* Convolves the tile rows t0 .. t1 - 1 of picture k. */
 static void
-run_rows(struct share *s, const struct img *whole, size_t k, size_t t0, size_t t1)
+run_rows(struct share_work *s, const struct img *whole, size_t k, size_t t0, size_t t1)
 {
 	struct job j = *s->j;
 	ptrdiff_t x0, lo, from;
@@ -168,7 +168,7 @@ run_rows(struct share *s, const struct img *whole, size_t k, size_t t0, size_t t
 
 /* Convolves the pictures k .. k + n - 1. */
 static void
-run_pictures(struct share *s, const struct img *whole, size_t k, size_t n)
+run_pictures(struct share_work *s, const struct img *whole, size_t k, size_t n)
 {
 	struct job j = *s->j;
 	struct img y = head_of(s, whole, k, n, 0, SIZE_MAX);
@@ -190,7 +190,7 @@ next_piece(size_t first, size_t end, size_t rows)
 
 /* Does the slices first .. end - 1 of the current item. */
 static void
-run_item(struct share *s, struct img *x, size_t first, size_t end)
+run_item(struct share_work *s, struct img *x, size_t first, size_t end)
 {
 	const size_t rows = rows_of_tiles(s->j);
 	struct img whole;
@@ -216,7 +216,7 @@ run_item(struct share *s, struct img *x, size_t first, size_t end)
 /* --- the share --------------------------------------------------------------------------------------------------- */
 
 static size_t
-count_pieces(const struct share *s)
+count_pieces(const struct share_work *s)
 {
 	const struct slices *all = &s->all;
 	size_t n = 0;
@@ -233,7 +233,7 @@ count_pieces(const struct share *s)
 
 /* Does all slices of the share. */
 static void
-run_share(struct share *s)
+run_share(struct share_work *s)
 {
 	struct job *j = s->j;
 	struct progress bar;
@@ -262,9 +262,9 @@ run_share(struct share *s)
 
 /* Reads all headers, and finds the share. */
 static void
-open_share(struct share *s)
+open_share(struct share_work *s)
 {
-	const struct share *const with = s;
+	const struct share_work *const with = s;
 	struct img result;
 
 	slices_open(&s->all, &s->j->args->common, fingerprint(s->j->args), s->j->in, count_rows,
@@ -279,7 +279,7 @@ open_share(struct share *s)
 void
 share_run(struct job *j)
 {
-	struct share s = {.j = j};
+	struct share_work s = {.j = j};
 
 	open_share(&s);
 	stats_charge(j->st, STATS_READ);

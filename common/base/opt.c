@@ -58,9 +58,9 @@ opt_size(const char *text, size_t *v)
 }
 
 bool
-part_parse(const char *text, struct part *p)
+share_parse(const char *text, struct share *p)
 {
-	return word_fraction(text, &p->i, &p->n) && p->n <= PART_MOST;
+	return word_fraction(text, &p->i, &p->n) && p->n <= SHARE_MOST;
 }
 
 static const char *
@@ -622,7 +622,7 @@ static const struct {
     {OPT_FORMAT,
      {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM,
       .group = OPT_DATA}},
-    {OPT_PART, {0, "part", OPT_STR, AT(share), "I/N", "do share I of N alone", .group = OPT_RUN}},
+    {OPT_PART, {0, "part", OPT_STR, AT(part), "I/N", "do share I of N alone", .group = OPT_RUN}},
     {0,
      {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done",
       .group = OPT_DATA}},
@@ -880,10 +880,10 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	*noperand = (size_t)(argc - optind);
 	if (*noperand > p->max_operands)
 		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);
-	if (common->share && !part_parse(common->share, &common->part))
+	if (common->part && !share_parse(common->part, &common->share))
 		die_usage("--part: '%s' is not I/N, a share from 0 to N-1 of N, which is in 1..%d",
-			  common->share, PART_MOST);
-	if (common->share && common->as == RAW_AS_PNM)
+			  common->part, SHARE_MOST);
+	if (common->part && common->as == RAW_AS_PNM)
 		die_usage("--part: shares are raw items; give --pnm to rawjoin");
 	if (cpu_misnamed())
 		die_usage("WEIR_CPU '%s': must be generic, avx2 or avx512", cpu_misnamed());

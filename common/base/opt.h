@@ -14,11 +14,11 @@
 enum raw_as { RAW_FOLLOW, RAW_AS_RAW, RAW_AS_PNM, RAW_AS_TEXT };
 
 /* The option --part=I/N: share i of n of a program's work, 0 <= i < n. n == 0: the option is not given. */
-struct part {
+struct share {
 	size_t i, n;
 };
 
-enum { PART_MOST = 1000000 }; /* the largest n */
+enum { SHARE_MOST = 1000000 }; /* the largest n */
 
 /* The options of every program, see weir(7). It is the first member of every struct args. */
 struct opt_common {
@@ -31,8 +31,8 @@ struct opt_common {
 	struct file_out *report; /* the FILE of --stats, for stats.c; NULL: none */
 	const char *out;	 /* -o; NULL: stdout */
 	int as;			 /* --raw, --pnm: an enum raw_as */
-	const char *share;	 /* --part, as given; NULL: not given */
-	struct part part;	 /* what it says */
+	const char *part;	 /* --part, as given; NULL: not given */
+	struct share share;	 /* what it says */
 
 	/*
 	 * The text of a history:= line: the program's name and its own options as given. The common options are left
@@ -126,6 +126,6 @@ bool opt_number(const char *text, double *v);
 bool opt_size(const char *text, size_t *v);
 
 /* Reads "I/N"; false when text is anything else, or I is not below N. Pure. */
-bool part_parse(const char *text, struct part *p);
+bool share_parse(const char *text, struct share *p);
 
 #endif

@@ -14,7 +14,7 @@
 #include "common/base/why.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "fitstoraw";
@@ -41,7 +41,7 @@ enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that 
 
 /* An open file, and its HDU (header and data unit) that is being read. */
 struct source {
-	const struct door *door;
+	const struct tempfile *file;
 	fitsfile *f;
 	int unit;	       /* number of the HDU; 0 is the primary HDU */
 	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
@@ -54,7 +54,7 @@ die_fits(const struct source *s, int status)
 	char text[FLEN_ERRMSG + 32];
 
 	fits_why(status, text, sizeof text);
-	die("%s: HDU %d: %s", s->door->name, s->unit, text);
+	die("%s: HDU %d: %s", s->file->name, s->unit, text);
 }
 
 /* A number of the header; absent when it has none. */
@@ -129,7 +129,7 @@ read_layout(const struct source *s)
 	if (fits_get_img_type(s->f, &bitpix, &status) || fits_get_img_dim(s->f, &l.dim, &status))
 		die_fits(s, status);
 	if (l.dim > IMG_MAXDIM)
-		die("%s: HDU %d: it has %d axes, and an item at most %d", s->door->name, s->unit,
+		die("%s: HDU %d: it has %d axes, and an item at most %d", s->file->name, s->unit,
 		    l.dim, IMG_MAXDIM);
 	if (fits_get_img_sizell(s->f, l.dim, l.sizes, &status))
 		die_fits(s, status);
@@ -137,7 +137,7 @@ read_layout(const struct source *s)
 	const bool blank = bitpix > 0 && (!isnan(number_of(s->f, "BLANK", NAN)) ||
 					  !isnan(number_of(s->f, "ZBLANK", NAN)));
 	if (scale == 0 || !isfinite(scale) || !isfinite(zero))
-		die("%s: HDU %d: BSCALE or BZERO is no scale", s->door->name, s->unit);
+		die("%s: HDU %d: BSCALE or BZERO is no scale", s->file->name, s->unit);
 	l.type = choose_type(bitpix, scale, zero, blank);
 	l.code = fits_types[l.type].code;
 	l.packed = fits_is_compressed_image(s->f, &status);
@@ -208,7 +208,7 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 	for (int i = 0; i < l->dim; i++)
 		sizes[i] = (size_t)l->sizes[i];
 	img_init(x, l->type, l->dim, sizes);
-	door_limit(s->door->name, x, max_bytes);
+	tempfile_limit(s->file->name, x, max_bytes);
 	for (int i = 0; i < l->dim; i++) {
 		x->axis[i].spacing = 1;
 		x->axis[i].min = 0;
@@ -238,9 +238,9 @@ insist_on_all(const struct source *s, const struct img *x)
 		die_fits(s, status);
 	img_count(x, &count);
 	const uint64_t want = (uint64_t)count * (uint64_t)abs(bitpix) / 8, at = (uint64_t)data;
-	if (s->door->bytes < at + want)
-		die("%s: HDU %d: the payload ends after %ju of %ju bytes", s->door->name, s->unit,
-		    (uintmax_t)(s->door->bytes < at ? 0 : s->door->bytes - at), (uintmax_t)want);
+	if (s->file->bytes < at + want)
+		die("%s: HDU %d: the payload ends after %ju of %ju bytes", s->file->name, s->unit,
+		    (uintmax_t)(s->file->bytes < at ? 0 : s->file->bytes - at), (uintmax_t)want);
 }
 
 static void
@@ -283,7 +283,7 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 	describe(&x, s, &l, args->common.max_bytes);
 	insist_on_all(s, &x);
 	if (args->common.verbose)
-		warn("%s: HDU %d: item %ju: %s, %d axes", s->door->name, s->unit,
+		warn("%s: HDU %d: item %ju: %s, %d axes", s->file->name, s->unit,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), x.dim);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
@@ -523,12 +523,12 @@ convert_psf(const struct args *args, const struct source *s, struct raw_out *out
 	int status = 0;
 
 	if (read_psf(s->f, &p, &why))
-		die("%s: HDU %d: %s", s->door->name, s->unit, why.text);
+		die("%s: HDU %d: %s", s->file->name, s->unit, why.text);
 	describe_psf(&p, &x);
-	door_limit(s->door->name, &x, args->common.max_bytes);
+	tempfile_limit(s->file->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: HDU %d: item %ju: a model of PSFEx, %zu planes, %g pixels a sample",
-		     s->door->name, s->unit, (uintmax_t)st->items + 1, p.n, p.step);
+		     s->file->name, s->unit, (uintmax_t)st->items + 1, p.n, p.step);
 	float *samples = load_psf(s->f, &p, &status);
 	if (status)
 		die_fits(s, status);
@@ -612,21 +612,22 @@ next_unit(struct source *s)
 }
 
 static void
-convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
+convert_file(const void *context, const struct tempfile *file, struct raw_out *out,
+	     struct stats *st)
 {
 	const struct args *args = context;
-	struct source s = {.door = door, .unit = -1};
+	struct source s = {.file = file, .unit = -1};
 	const uint64_t items = st->items;
 	int status = 0, n;
 	size_t found = 0;
 
-	if (fits_open_diskfile(&s.f, door->path, READONLY, &status)) {
+	if (fits_open_diskfile(&s.f, file->path, READONLY, &status)) {
 		char text[FLEN_ERRMSG + 32];
-		door_refuse_foreign(door);
-		if (!door_begins(door, "SIMPLE") && !door_begins(door, "\x1f\x8b"))
-			die("%s: this is no FITS file, which begins with SIMPLE", door->name);
+		tempfile_refuse_foreign(file);
+		if (!tempfile_begins(file, "SIMPLE") && !tempfile_begins(file, "\x1f\x8b"))
+			die("%s: this is no FITS file, which begins with SIMPLE", file->name);
 		fits_why(status, text, sizeof text);
-		die("%s: %s", door->name, text);
+		die("%s: %s", file->name, text);
 	}
 	while (next_unit(&s)) {
 		const bool psf = is_psf(s.f);
@@ -642,15 +643,15 @@ convert_file(const void *context, const struct door *door, struct raw_out *out, 
 		else if (!why)
 			convert_unit(args, &s, out, st);
 		else if (args->hdu)
-			die("%s: HDU %d %s", door->name, s.unit, why);
+			die("%s: HDU %d %s", file->name, s.unit, why);
 		else if (s.unit)
-			warn("%s: HDU %d %s, and is left out", door->name, s.unit, why);
+			warn("%s: HDU %d %s, and is left out", file->name, s.unit, why);
 	}
 	if (args->hdu && found < count_words(args->hdu) && !fits_get_num_hdus(s.f, &n, &status))
 		die("%s: --hdu=%s: %zu of these %zu are in the file, whose HDUs are 0 to %d",
-		    door->name, args->hdu, found, count_words(args->hdu), n - 1);
+		    file->name, args->hdu, found, count_words(args->hdu), n - 1);
 	if (st->items == items)
-		die("%s: there is no image in it", door->name);
+		die("%s: there is no image in it", file->name);
 	img_free(&s.empty);
 	fits_close_file(s.f, &status);
 }
@@ -661,6 +662,6 @@ main(int argc, char **argv)
 	struct args args = {0};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	door_each(args.path, args.npath, &args.common, convert_file, &args);
+	tempfile_each(args.path, args.npath, &args.common, convert_file, &args);
 	return 0;
 }

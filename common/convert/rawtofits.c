@@ -13,7 +13,7 @@
 #include "common/base/stats.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtofits";
@@ -25,7 +25,7 @@ struct args {
 	int compress;
 	bool checksum;
 	/* The file that is being written; f is NULL before the first item. */
-	struct door door;
+	struct tempfile file;
 	fitsfile *f;
 };
 
@@ -304,10 +304,10 @@ create_file(struct args *args)
 {
 	int status = 0;
 
-	args->door = door_scratch_path();
-	fits_create_diskfile(&args->f, args->door.path, &status);
+	args->file = tempfile_path();
+	fits_create_diskfile(&args->f, args->file.path, &status);
 	check(status);
-	door_hide(&args->door);
+	tempfile_hide(&args->file);
 }
 
 static void
@@ -322,7 +322,7 @@ put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 		raw_die(in, "--compress=rice would lose digits of floats; use gzip");
 	if (args->compress && (x->dim > 3 || x->type == IMG_I64 || x->type == IMG_U64))
 		raw_die(in, "--compress takes up to 3 axes, and no integers of 64 bits");
-	door_warn_space(in, x, "FITS");
+	tempfile_warn_space(in, x, "FITS");
 	if (img_key(x, CARD_PREFIX "NAXIS"))
 		follow_cards(in, x);
 	else
@@ -348,11 +348,11 @@ finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 	fits_close_file(args->f, &status);
 	check(status);
 	/* cfitsio does not report a failed write at the end, for example on a full disk. */
-	if (fstat(args->door.fd, &file) || file.st_size != end)
-		die("%s: only %lld of %lld bytes could be written", args->door.name,
+	if (fstat(args->file.fd, &file) || file.st_size != end)
+		die("%s: only %lld of %lld bytes could be written", args->file.name,
 		    (long long)file.st_size, (long long)end);
-	door_send(&args->door, out);
-	door_close(&args->door);
+	tempfile_send(&args->file, out);
+	tempfile_close(&args->file);
 	stats_charge(st, STATS_WRITE);
 }
 

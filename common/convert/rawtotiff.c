@@ -14,7 +14,7 @@
 #include "common/base/stats.h"
 #include "common/convert/tiff.h"
 #include "common/stream/axes.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/nodata.h"
 #include "common/stream/raw.h"
 
@@ -347,7 +347,7 @@ struct args {
 	bool big;
 	const char *nodata; /* NULL: the key of each item */
 	/* The file that is being written; t is NULL before the first item. */
-	struct door door;
+	struct tempfile file;
 	TIFF *t;
 };
 
@@ -546,7 +546,7 @@ put_pages(const struct args *args, struct raw_in *in, const struct img *x, struc
 	    .t = args->t, .in = in, .x = x, .p = shape_of(in, x), .nodata = nodata_of(x, false)};
 	struct progress bar;
 
-	door_warn_space(in, x, "TIFF");
+	tempfile_warn_space(in, x, "TIFF");
 	if (args->how.tile && w.p.bits == 1)
 		w.p.bits = 8;
 	progress_start(&bar, args->common.quiet);
@@ -636,8 +636,8 @@ open_file(struct args *args, const struct img *x)
 		strcat(mode, "8");
 	if (is_big_endian(x))
 		strcat(mode, "b");
-	args->door = door_scratch();
-	args->t = TIFFFdOpen(dup(args->door.fd), args->door.name, mode);
+	args->file = tempfile_open();
+	args->t = TIFFFdOpen(dup(args->file.fd), args->file.name, mode);
 	if (!args->t)
 		die_tiff();
 }
@@ -663,8 +663,8 @@ finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 	TIFFClose(args->t);
 	if (*tiff_why())
 		die("the scratch file in TMPDIR could not be written");
-	door_send(&args->door, out);
-	door_close(&args->door);
+	tempfile_send(&args->file, out);
+	tempfile_close(&args->file);
 	stats_charge(st, STATS_WRITE);
 }
 

@@ -15,7 +15,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/tiff.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/img.h"
 #include "common/stream/nodata.h"
 #include "common/stream/raw.h"
@@ -50,7 +50,7 @@ static const struct opt_program program = {.what = "Turns the pages of TIFF file
 
 /* An open file, and where its pages and masks are. */
 struct source {
-	const struct door *door;
+	const struct tempfile *file;
 	TIFF *t;
 	bool indices; /* those of palettes stay what they are */
 	struct tiffpages pages, masks;
@@ -62,7 +62,7 @@ die_tiff(const struct source *s, const struct tiffpages_page *p, const char *our
 {
 	const char *why = tiff_why();
 
-	die("%s: page %zu: %s", s->door->name, p->number, *why ? why : ours);
+	die("%s: page %zu: %s", s->file->name, p->number, *why ? why : ours);
 }
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
@@ -85,17 +85,17 @@ find_pages(const struct args *args, struct source *s)
 	struct tiffpages_seen seen;
 
 	if (tiffpages_find(s->t, s->indices, &s->pages, args->nan ? &s->masks : NULL, &seen, &why))
-		die("%s: %s", s->door->name, why.text);
+		die("%s: %s", s->file->name, why.text);
 	if (seen.copies)
-		warn("%s: %zu small copies are left out", s->door->name, seen.copies);
+		warn("%s: %zu small copies are left out", s->file->name, seen.copies);
 	if (seen.masks && !args->nan)
-		warn("%s: %zu masks of missing pixels are left out; see --nan", s->door->name,
+		warn("%s: %zu masks of missing pixels are left out; see --nan", s->file->name,
 		     seen.masks);
 	for (size_t i = 0; i < s->masks.n; i++)
 		if (!has_mask(s->pages.at, s->pages.n, i + 1))
 			warn("%s: page %zu: this mask does not fit the page before it, and is left "
 			     "out",
-			     s->door->name, s->masks.at[i].number);
+			     s->file->name, s->masks.at[i].number);
 }
 
 static void
@@ -105,7 +105,7 @@ insist_alike(const struct source *s)
 		if (!tiffpage_alike(&s->pages.at[0].layout, &s->pages.at[i].layout))
 			die("%s: page %zu differs in shape or type from page %zu; see "
 			    "--pages=items",
-			    s->door->name, s->pages.at[i].number, s->pages.at[0].number);
+			    s->file->name, s->pages.at[i].number, s->pages.at[0].number);
 }
 
 /* --- missing samples ------------------------------------------------------------------------------------------------ */
@@ -244,8 +244,8 @@ is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
 	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
 		return false;
 	*offset = offsets[0];
-	return m->n <= (s->door->bytes - *offset) / (p->h * tiffpage_row(p)) &&
-	       *offset < s->door->bytes;
+	return m->n <= (s->file->bytes - *offset) / (p->h * tiffpage_row(p)) &&
+	       *offset < s->file->bytes;
 }
 
 static void
@@ -258,8 +258,8 @@ put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
 
 	for (size_t left = n * p->h, some; left; left -= some) {
 		some = left < most ? left : most;
-		if (pread(s->door->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
-			die("%s: the samples end before the stack does", s->door->name);
+		if (pread(s->file->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
+			die("%s: the samples end before the stack does", s->file->name);
 		if (TIFFIsByteSwapped(s->t))
 			swap_bytes(band, some * o->row, size);
 		put_rows(o, band, some);
@@ -303,12 +303,12 @@ settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *
 {
 	const enum tiffway way = p->layout.way;
 
-	tiff_keep_tags(s->t, x, s->door->name);
+	tiff_keep_tags(s->t, x, s->file->name);
 	if (way == TIFF_PLAIN || way == TIFF_HALF || way == TIFF_FLOAT24)
 		tiff_range_of(s->t, x);
 	if (way != TIFF_PALETTE || !img_key(x, "nodata"))
 		return;
-	warn("%s: the missing index %s becomes a colour; see --indices", s->door->name,
+	warn("%s: the missing index %s becomes a colour; see --indices", s->file->name,
 	     img_key(x, "nodata"));
 	img_drop_key(x, "nodata");
 }
@@ -322,7 +322,7 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	go_to(s, p);
 	const size_t absent = tiffpage_absent(s->t, &p->layout);
 	if (absent)
-		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->door->name,
+		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->file->name,
 		     p->number, absent, p->layout.tiled ? "tiles" : "strips");
 	tiff_doubt();
 	for (size_t k = 0; k < p->layout.layers; k++) {
@@ -332,7 +332,7 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	}
 	const char *doubt = tiff_doubt();
 	if (*doubt)
-		warn("%s: page %zu: its samples are damaged: %s", s->door->name, p->number, doubt);
+		warn("%s: page %zu: its samples are damaged: %s", s->file->name, p->number, doubt);
 	weir_free(o->missing->mask);
 	o->missing->mask = NULL;
 }
@@ -357,9 +357,9 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 	settle_keys(s, p, &x);
 	struct missing missing =
 	    missing_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n, 0));
-	door_limit(s->door->name, &x, args->common.max_bytes);
+	tempfile_limit(s->file->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
-		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->door->name,
+		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->file->name,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), p->layout.w, p->layout.h,
 		     p->layout.planes, n);
 	struct target o = {.out = out,
@@ -378,24 +378,25 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 	if (missing.kept)
 		warn(
 		    "%s: %ju samples have the value %s of missing ones and stay numbers; see --nan",
-		    s->door->name, (uintmax_t)missing.kept, img_key(&x, "nodata"));
+		    s->file->name, (uintmax_t)missing.kept, img_key(&x, "nodata"));
 	weir_free(missing.made);
 	img_free(&x);
 	st->items++;
 }
 
 static void
-convert_file(const void *context, const struct door *door, struct raw_out *out, struct stats *st)
+convert_file(const void *context, const struct tempfile *file, struct raw_out *out,
+	     struct stats *st)
 {
 	const struct args *args = context;
-	struct source s = {.door = door, .indices = args->indices};
+	struct source s = {.file = file, .indices = args->indices};
 
 	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
-	s.t = TIFFOpen(door->path, "rm");
+	s.t = TIFFOpen(file->path, "rm");
 	if (!s.t) {
 		const char *why = tiff_why();
-		door_refuse_foreign(door);
-		die("%s: %s", door->name, *why ? why : "this is no TIFF file");
+		tempfile_refuse_foreign(file);
+		die("%s: %s", file->name, *why ? why : "this is no TIFF file");
 	}
 	find_pages(args, &s);
 	if (args->pages == STACK) {
@@ -416,6 +417,6 @@ main(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	tiff_init();
-	door_each(args.path, args.npath, &args.common, convert_file, &args);
+	tempfile_each(args.path, args.npath, &args.common, convert_file, &args);
 	return 0;
 }

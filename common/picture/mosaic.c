@@ -192,7 +192,7 @@ extend(struct map_frame *f, const struct raw_in *in, const struct img *x)
 	struct img_picture p;
 	int64_t at[2];
 
-	if (part_is(x))
+	if (share_is(x))
 		raw_die(in, "it is a share of --part; join the shares first");
 	if (!img_picture(x, &p))
 		raw_die(in, "it has %d axes, more than pictures have", x->dim);
@@ -204,9 +204,9 @@ extend(struct map_frame *f, const struct raw_in *in, const struct img *x)
 	f->top = at[1] < f->top ? at[1] : f->top;
 	f->right = right > f->right ? right : f->right;
 	f->bottom = bottom > f->bottom ? bottom : f->bottom;
-	if (f->right - f->left > TILE_MOST || f->bottom - f->top > TILE_MOST)
+	if (f->right - f->left > PLACE_MOST || f->bottom - f->top > PLACE_MOST)
 		raw_die(in, "the picture of all parts would have more than %d columns or rows",
-			TILE_MOST);
+			PLACE_MOST);
 }
 
 struct map_frame
@@ -225,7 +225,7 @@ map_frame_of(struct raw_in *in, struct img *x)
 	return f;
 }
 
-struct tile
+struct place
 map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *x,
 		const struct img_picture *p)
 {
@@ -236,8 +236,8 @@ map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *
 	for (int i = row; i < row + 2 && i < x->dim; i++)
 		if (isnan(x->axis[i].min))
 			x->axis[i].min = 0;
-	return (struct tile){(size_t)(at[0] - f->left), (size_t)(at[1] - f->top),
-			     (size_t)(f->right - f->left), (size_t)(f->bottom - f->top)};
+	return (struct place){(size_t)(at[0] - f->left), (size_t)(at[1] - f->top),
+			      (size_t)(f->right - f->left), (size_t)(f->bottom - f->top)};
 }
 
 void
@@ -422,7 +422,7 @@ overlap_lay_gaps(enum overlap how, const struct nodata *g, void *restrict y, con
 
 /* ---- the mosaic ---- */
 
-struct place {
+struct extent {
 	size_t x0, y0, w, h;
 };
 
@@ -464,7 +464,7 @@ make_room(struct mosaic *w, const struct raw_in *in, size_t bytes, const struct 
 
 void
 mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
-	     const struct img_picture *p, const struct tile *t, const struct mosaic_how *how)
+	     const struct img_picture *p, const struct place *t, const struct mosaic_how *how)
 {
 	const size_t most = weir_limit(how->common->max_bytes);
 	const int axis = img_row_axis(x);
@@ -598,20 +598,20 @@ mark(struct mosaic *w, size_t at, size_t n)
 
 /* Notes where a part lies. */
 static void
-note(struct mosaic *w, const struct img_picture *p, const struct tile *t)
+note(struct mosaic *w, const struct img_picture *p, const struct place *t)
 {
 	w->part = weir_xgrow(w->part, &w->room, w->parts + 1, sizeof *w->part);
-	w->part[w->parts++] = (struct place){t->x0, t->y0, p->w, p->h};
+	w->part[w->parts++] = (struct extent){t->x0, t->y0, p->w, p->h};
 }
 
 /* Whether a part of the same place has arrived. Where the part's first pixel is absent, none has. */
 static bool
-has_place(const struct mosaic *w, const struct img_picture *p, const struct tile *t)
+has_place(const struct mosaic *w, const struct img_picture *p, const struct place *t)
 {
-	const struct place place = {t->x0, t->y0, p->w, p->h};
+	const struct extent mine = {t->x0, t->y0, p->w, p->h};
 
 	for (size_t i = 0; w->have[t->y0 * w->p.w + t->x0] && i < w->parts; i++)
-		if (!memcmp(&w->part[i], &place, sizeof place))
+		if (!memcmp(&w->part[i], &mine, sizeof mine))
 			return true;
 	return false;
 }
@@ -633,7 +633,7 @@ check_gap(const struct mosaic *w, const struct raw_in *in, const struct img *x)
 /* Refuses a part that does not fit those before. */
 static void
 check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
-	   const struct img_picture *p, const struct tile *t, enum overlap overlap)
+	   const struct img_picture *p, const struct place *t, enum overlap overlap)
 {
 	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
 	    t->H != w->p.h)
@@ -672,7 +672,7 @@ die_at(const struct mosaic *w, const struct raw_in *in, size_t i, enum overlap o
 
 void
 mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
-	   const struct img_picture *p, const struct tile *t, const struct mosaic_how *how)
+	   const struct img_picture *p, const struct place *t, const struct mosaic_how *how)
 {
 	enum { PAGES = 4 << 12 }; /* of both ends of a row, in y and in have */
 	const enum overlap overlap = (enum overlap)how->overlap;
@@ -709,7 +709,7 @@ mosaic_put_early(struct mosaic *w, struct raw_out *out, const struct mosaic_how 
 
 bool
 mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
-		  const struct tile *t, const struct mosaic_how *how)
+		  const struct place *t, const struct mosaic_how *how)
 {
 	if (w->missing || w->map || overlap_combines((enum overlap)how->overlap))
 		return false;

@@ -63,8 +63,8 @@ struct map_frame {
 struct map_frame map_frame_of(struct raw_in *in, struct img *x);
 
 /* Returns where the part x, of p, lies. Gives x the positions that a part has by itself when it has none. */
-struct tile map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *x,
-			    const struct img_picture *p);
+struct place map_frame_place(const struct map_frame *f, const struct raw_in *in, struct img *x,
+			     const struct img_picture *p);
 
 void map_frame_free(struct map_frame *f);
 
@@ -87,33 +87,33 @@ struct mosaic_how {
 struct mosaic {
 	struct img y; /* data is NULL when there is no picture */
 	struct img_picture p;
-	bool *have;	    /* [h][w]: pixels that have arrived */
-	bool in_file;	    /* y.data and have are mapped from temporary files */
-	bool keyless;	    /* an item without tile:= was the whole */
-	bool map;	    /* samples may be missing: these take no part where parts overlap */
-	struct nodata gap;  /* what a missing sample is: of floats NaN alone */
-	bool written;	    /* parts may still follow, which add nothing */
-	size_t touched;	    /* bytes of y.data and have that may be in memory */
-	size_t missing;	    /* pixels */
-	unsigned most;	    /* the greatest level, maxval; 0: that of the type */
-	struct place *part; /* where the parts lie; owned */
+	bool *have;	     /* [h][w]: pixels that have arrived */
+	bool in_file;	     /* y.data and have are mapped from temporary files */
+	bool keyless;	     /* an item without tile:= was the whole */
+	bool map;	     /* samples may be missing: these take no part where parts overlap */
+	struct nodata gap;   /* what a missing sample is: of floats NaN alone */
+	bool written;	     /* parts may still follow, which add nothing */
+	size_t touched;	     /* bytes of y.data and have that may be in memory */
+	size_t missing;	     /* pixels */
+	unsigned most;	     /* the greatest level, maxval; 0: that of the type */
+	struct extent *part; /* where the parts lie; owned */
 	size_t parts, room;
 };
 
 /* Begins a picture; x is the head of its first part, which lies at t. */
 void mosaic_start(struct mosaic *w, const struct raw_in *in, const struct img *x,
-		  const struct img_picture *p, const struct tile *t, const struct mosaic_how *how);
+		  const struct img_picture *p, const struct place *t, const struct mosaic_how *how);
 
 /*
  * Whether part x at t begins another picture. Nothing does before the picture is complete. After that, a part of another
  * shape does, and so does a part of a place that has arrived already. An item without tile:= is a picture of its own.
  */
 bool mosaic_is_another(const struct mosaic *w, const struct img *x, const struct img_picture *p,
-		       const struct tile *t, const struct mosaic_how *how);
+		       const struct place *t, const struct mosaic_how *how);
 
 /* Lays part x, which has its samples. */
 void mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
-		const struct img_picture *p, const struct tile *t, const struct mosaic_how *how);
+		const struct img_picture *p, const struct place *t, const struct mosaic_how *how);
 
 /* Writes the picture when it is complete, and no part that follows can change it. */
 void mosaic_put_early(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how);

@@ -66,7 +66,7 @@ opt_add_history(struct img *x, const struct opt_common *o)
 enum raw_as
 raw_as_of(const struct opt_common *o)
 {
-	return o->part.n ? RAW_AS_RAW : (enum raw_as)o->as;
+	return o->share.n ? RAW_AS_RAW : (enum raw_as)o->as;
 }
 
 int

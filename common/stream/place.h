@@ -7,9 +7,9 @@
 #include "common/base/why.h"
 #include "common/stream/img.h"
 
-enum { TILE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
+enum { PLACE_MOST = 134217728 }; /* pixels: the greatest width and height of a picture */
 
-struct tile {
+struct place {
 	size_t x0, y0; /* its first column and row */
 	size_t W, H;   /* the whole picture */
 };
@@ -18,12 +18,12 @@ struct tile {
  * Finds where x, which holds pictures of w by h pixels, lies in the whole picture. Without the key, x is the whole. Returns
  * 0, or -1 when the key is invalid.
  */
-int tile_of(const struct img *x, size_t w, size_t h, struct tile *t, struct why *why);
+int place_of(const struct img *x, size_t w, size_t h, struct place *t, struct why *why);
 
 /* Whether x and y have the same place: both keys, and those of --part (common/stream/share.h), agree. */
-bool tile_same(const struct img *x, const struct img *y);
+bool place_same(const struct img *x, const struct img *y);
 
 /* Sets the key of x to t. */
-void tile_set(struct img *x, const struct tile *t);
+void place_set(struct img *x, const struct place *t);
 
 #endif

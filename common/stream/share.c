@@ -18,16 +18,16 @@
 
 /* Returns units * i / n, without overflow. */
 static size_t
-share_begin(size_t units, size_t i, size_t n)
+boundary(size_t units, size_t i, size_t n)
 {
 	return units / n * i + units % n * i / n;
 }
 
 void
-part_range(const struct part *p, size_t units, size_t *first, size_t *end)
+share_range(const struct share *p, size_t units, size_t *first, size_t *end)
 {
-	*first = p->n ? share_begin(units, p->i, p->n) : 0;
-	*end = p->n ? share_begin(units, p->i + 1, p->n) : units;
+	*first = p->n ? boundary(units, p->i, p->n) : 0;
+	*end = p->n ? boundary(units, p->i + 1, p->n) : units;
 }
 
 /* --- fingerprints ------------------------------------------------------------------------------------------------ */
@@ -52,7 +52,7 @@ hash_text(uint64_t hash, const char *text)
 }
 
 uint64_t
-part_begin(const struct opt_common *o)
+share_begin(const struct opt_common *o)
 {
 	return hash_text(hash_text(0xcbf29ce484222325, WEIR_VERSION), o->history);
 }
@@ -69,7 +69,7 @@ hash_block(uint64_t hash, int fd, off_t at, const char *name)
 }
 
 uint64_t
-part_hash_file(uint64_t hash, const char *path)
+share_hash_file(uint64_t hash, const char *path)
 {
 	const bool is_stdin = !path || !strcmp(path, "-");
 	FILE *f = is_stdin ? stdin : file_open(path);
@@ -96,31 +96,31 @@ part_hash_file(uint64_t hash, const char *path)
 }
 
 uint64_t
-part_hash_files(uint64_t hash, char *const *path, size_t npath)
+share_hash_files(uint64_t hash, char *const *path, size_t npath)
 {
 	if (!npath)
-		return part_hash_file(hash, NULL);
+		return share_hash_file(hash, NULL);
 	for (size_t i = 0; i < npath; i++)
-		hash = part_hash_file(hash, path[i]);
+		hash = share_hash_file(hash, path[i]);
 	return hash;
 }
 
 /* --- writing the keys -------------------------------------------------------------------------------------------- */
 
 void
-part_cut(struct img *y, struct part_place *place, int axis, size_t first, size_t n)
+share_cut(struct img *y, struct share_place *place, int axis, size_t first, size_t n)
 {
 	const struct img_axis *a = &y->axis[axis];
 	const struct img_space space = y->space;
 
-	place->cut[place->ncut++] = (struct part_cut){axis, first, a->n, a->min};
+	place->cut[place->ncut++] = (struct share_cut){axis, first, a->n, a->min};
 	img_cut_axis(y, axis, n, (ptrdiff_t)first);
 	y->space =
 	    space; /* a share keeps the origin of the whole, since moving it back would round it */
 }
 
 void
-part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_place *place)
+share_set(struct img *y, const struct share *p, uint64_t hash, const struct share_place *place)
 {
 	char text[256];
 	int n = snprintf(text, sizeof text, "%zu/%zu %zu/%zu%s%s%s", place->item, place->items,
@@ -128,7 +128,7 @@ part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_p
 			 place->tile ? " tile" : "", place->empty ? " empty" : "");
 
 	for (size_t i = 0; i < place->ncut; i++) {
-		const struct part_cut *c = &place->cut[i];
+		const struct share_cut *c = &place->cut[i];
 
 		n += snprintf(text + n, sizeof text - (size_t)n, " %d:%zu/%zu", c->axis, c->first,
 			      c->total);
@@ -140,26 +140,26 @@ part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_p
 }
 
 void
-part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t items)
+share_set_empty(struct img *y, const struct share *p, uint64_t hash, size_t items)
 {
-	const struct part_place place = {.items = items, .pieces = 1, .empty = true};
+	const struct share_place place = {.items = items, .pieces = 1, .empty = true};
 
 	for (int i = img_row_axis(y); i < y->dim; i++)
 		img_cut_axis(y, i, 1, 0);
 	img_drop_key(y, "tile");
-	part_set(y, p, hash, &place);
+	share_set(y, p, hash, &place);
 }
 
 /* --- reading the keys -------------------------------------------------------------------------------------------- */
 
 bool
-part_is(const struct img *x)
+share_is(const struct img *x)
 {
 	return img_key(x, "part") != NULL;
 }
 
 static bool
-parse_share(const char *text, struct part *p, uint64_t *hash)
+parse_share(const char *text, struct share *p, uint64_t *hash)
 {
 	char share[48];
 	const size_t n = strcspn(text, " ");
@@ -169,12 +169,12 @@ parse_share(const char *text, struct part *p, uint64_t *hash)
 		return false;
 	snprintf(share, sizeof share, "%.*s", (int)n, text);
 	*hash = strtoull(digits, NULL, 16);
-	return part_parse(share, p);
+	return share_parse(share, p);
 }
 
 /* Parses A:FIRST/TOTAL[@MIN]. */
 static bool
-parse_cut(const char *word, struct part_cut *c)
+parse_cut(const char *word, struct share_cut *c)
 {
 	char text[64];
 	const char *s = text, *min = strchr(word, '@');
@@ -193,9 +193,9 @@ parse_cut(const char *word, struct part_cut *c)
 }
 
 static bool
-parse_place(char *text, struct part_place *place)
+parse_place(char *text, struct share_place *place)
 {
-	*place = (struct part_place){0};
+	*place = (struct share_place){0};
 	if (!word_fraction(word_next(&text), &place->item, &place->items) ||
 	    !word_fraction(word_next(&text), &place->piece, &place->pieces))
 		return false;
@@ -206,7 +206,7 @@ parse_place(char *text, struct part_place *place)
 			place->tile = true;
 		else if (!strcmp(word, "empty"))
 			place->empty = true;
-		else if (place->ncut == PART_CUTS || !parse_cut(word, &place->cut[place->ncut++]))
+		else if (place->ncut == SHARE_CUTS || !parse_cut(word, &place->cut[place->ncut++]))
 			return false;
 	}
 	return true;
@@ -214,12 +214,12 @@ parse_place(char *text, struct part_place *place)
 
 /* Whether the samples of x lie inside the whole, one after the other: an axis above a cut one has one sample, or is the cut one. */
 static bool
-fits(const struct img *x, const struct part_place *place)
+fits(const struct img *x, const struct share_place *place)
 {
 	int last = x->dim;
 
 	for (size_t i = 0; i < place->ncut; i++) {
-		const struct part_cut *c = &place->cut[i];
+		const struct share_cut *c = &place->cut[i];
 
 		if (c->axis >= last || x->axis[c->axis].n > c->total - c->first)
 			return false;
@@ -232,8 +232,8 @@ fits(const struct img *x, const struct part_place *place)
 }
 
 int
-part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *place,
-	struct why *why)
+share_of(const struct img *x, struct share *p, uint64_t *hash, struct share_place *place,
+	 struct why *why)
 {
 	const char *share = img_key(x, "part"), *text = img_key(x, "place");
 	char copy[256];
@@ -250,16 +250,16 @@ part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *
 }
 
 bool
-part_same(const struct img *x, const struct img *y)
+share_same(const struct img *x, const struct img *y)
 {
-	struct part_place a, b;
+	struct share_place a, b;
 	struct why why;
-	struct part p;
+	struct share p;
 	uint64_t hash;
 
-	if (!part_is(x) || !part_is(y))
-		return part_is(x) == part_is(y);
-	if (part_of(x, &p, &hash, &a, &why) || part_of(y, &p, &hash, &b, &why) ||
+	if (!share_is(x) || !share_is(y))
+		return share_is(x) == share_is(y);
+	if (share_of(x, &p, &hash, &a, &why) || share_of(y, &p, &hash, &b, &why) ||
 	    a.ncut != b.ncut || a.empty != b.empty)
 		return false;
 	for (size_t i = 0; i < a.ncut; i++)
@@ -282,10 +282,10 @@ restore_tile(struct img *x, size_t first)
 }
 
 void
-part_restore(struct img *x, const struct part_place *place)
+share_restore(struct img *x, const struct share_place *place)
 {
 	for (size_t i = 0; i < place->ncut; i++) {
-		const struct part_cut *c = &place->cut[i];
+		const struct share_cut *c = &place->cut[i];
 
 		x->axis[c->axis].n = c->total;
 		x->axis[c->axis].min = c->min;
@@ -310,14 +310,14 @@ slices_open(struct slices *s, const struct opt_common *o, uint64_t hash, struct 
 	size_t room = 0, from, to;
 
 	*s = (struct slices){.o = o, .hash = hash};
-	if (!o->part.n)
+	if (!o->share.n)
 		return;
 	s->before = weir_xgrow(NULL, &room, 1, sizeof *s->before);
 	s->before[0] = 0;
 	while (raw_next(in, &x)) {
 		const size_t n = count(with, &x);
 
-		if (part_is(&x))
+		if (share_is(&x))
 			raw_die(in,
 				"--part: this is a share itself; rawjoin makes the whole of it");
 		if (n) {
@@ -333,7 +333,7 @@ slices_open(struct slices *s, const struct opt_common *o, uint64_t hash, struct 
 	}
 	if (!s->items)
 		raw_die(in, "nothing to share out");
-	part_range(&o->part, s->before[s->items], &s->first, &s->end);
+	share_range(&o->share, s->before[s->items], &s->first, &s->end);
 	raw_rewind(in);
 	for (size_t k = 0; k < s->items; k++) {
 		from = s->before[k] > s->first ? s->before[k] : s->first;
@@ -356,7 +356,7 @@ item_of(const struct slices *s, const struct raw_in *in)
 bool
 slices_over(const struct slices *s, const struct raw_in *in)
 {
-	return s->o->part.n && raw_item(in) > s->skipped && s->before[item_of(s, in)] >= s->end;
+	return s->o->share.n && raw_item(in) > s->skipped && s->before[item_of(s, in)] >= s->end;
 }
 
 bool
@@ -364,7 +364,7 @@ slices_of(const struct slices *s, const struct raw_in *in, size_t n, size_t *fro
 {
 	*from = 0;
 	*to = n;
-	if (!s->o->part.n)
+	if (!s->o->share.n)
 		return true;
 	const size_t k = item_of(s, in), lo = s->before[k], hi = s->before[k + 1];
 	if (hi - lo != n)
@@ -374,39 +374,39 @@ slices_of(const struct slices *s, const struct raw_in *in, size_t n, size_t *fro
 	return s->first < hi && s->end > lo && s->first < s->end;
 }
 
-static struct part_place
-place_of(struct slices *s, const struct raw_in *in, const struct img *y)
+static struct share_place
+note_place(struct slices *s, const struct raw_in *in, const struct img *y)
 {
-	return (struct part_place){.item = item_of(s, in),
-				   .items = s->items,
-				   .piece = s->piece++,
-				   .pieces = s->pieces,
-				   .pnm = s->o->as != RAW_AS_RAW && y->format == IMG_PNM,
-				   .tile = img_key(y, "tile") != NULL};
+	return (struct share_place){.item = item_of(s, in),
+				    .items = s->items,
+				    .piece = s->piece++,
+				    .pieces = s->pieces,
+				    .pnm = s->o->as != RAW_AS_RAW && y->format == IMG_PNM,
+				    .tile = img_key(y, "tile") != NULL};
 }
 
 /* Cuts the share out of axis `axis` of y, unless that is negative. Returns the first of the slices that are left. */
 static size_t
 cut(const struct slices *s, const struct raw_in *in, struct img *y, int axis,
-    struct part_place *place)
+    struct share_place *place)
 {
 	const size_t k = item_of(s, in);
 	size_t from, to;
 
 	slices_of(s, in, s->before[k + 1] - s->before[k], &from, &to);
 	if (axis >= 0)
-		part_cut(y, place, axis, from, to - from);
+		share_cut(y, place, axis, from, to - from);
 	return from;
 }
 
 void
 slices_set(struct slices *s, const struct raw_in *in, struct img *y, int axis)
 {
-	if (!s->o->part.n)
+	if (!s->o->share.n)
 		return;
-	struct part_place place = place_of(s, in, y);
+	struct share_place place = note_place(s, in, y);
 	cut(s, in, y, axis, &place);
-	part_set(y, &s->o->part, s->hash, &place);
+	share_set(y, &s->o->share, s->hash, &place);
 }
 
 bool
@@ -414,12 +414,12 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 {
 	size_t from, to, all, count;
 
-	if (!s->o->part.n)
+	if (!s->o->share.n)
 		return true;
 	if (!slices_of(s, in, axis < 0 ? 1 : x->axis[axis].n, &from, &to))
 		return false;
-	struct part_place *const place = &s->place[raw_item(in) % PIPELINE_STAGES];
-	*place = place_of(s, in, x);
+	struct share_place *const place = &s->place[raw_item(in) % PIPELINE_STAGES];
+	*place = note_place(s, in, x);
 	img_count(x, &all);
 	if (axis >= 0)
 		raw_skip(in, all / x->axis[axis].n * from);
@@ -432,8 +432,8 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 void
 slices_keys(struct slices *s, const struct raw_in *in, struct img *y)
 {
-	if (s->o->part.n)
-		part_set(y, &s->o->part, s->hash, &s->place[raw_item(in) % PIPELINE_STAGES]);
+	if (s->o->share.n)
+		share_set(y, &s->o->share, s->hash, &s->place[raw_item(in) % PIPELINE_STAGES]);
 }
 
 static void
@@ -442,7 +442,7 @@ put_empty(struct slices *s, struct raw_out *out)
 	const double zero = 0;
 	size_t n;
 
-	part_set_empty(&s->empty, &s->o->part, s->hash, s->items);
+	share_set_empty(&s->empty, &s->o->share, s->hash, s->items);
 	raw_head(out, &s->empty);
 	img_count(&s->empty, &n);
 	while (n--)
@@ -459,7 +459,7 @@ slices_free(struct slices *s)
 void
 slices_close(struct slices *s, struct raw_out *out)
 {
-	if (s->o->part.n && s->first == s->end)
+	if (s->o->share.n && s->first == s->end)
 		put_empty(s, out);
 	if (s->piece < s->pieces)
 		die("the input has changed since its headers were read");

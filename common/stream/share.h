@@ -29,61 +29,62 @@
  * Share p of `units` units of work has the units *first .. *end - 1. The units of all shares, in order, are 0 .. units - 1.
  * A share has no units where there are fewer units than shares. Without the option, one share has all units.
  */
-void part_range(const struct part *p, size_t units, size_t *first, size_t *end);
+void share_range(const struct share *p, size_t units, size_t *first, size_t *end);
 
 /* --- fingerprints ------------------------------------------------------------------------------------------------ */
 
 /*
- * The fingerprint is a hash of what all shares have in common. part_begin() takes the program, its version and its own
- * options, as history:= has them. Then part_hash_file() takes each input file: its size, and 64 blocks of 4 KiB that are
+ * The fingerprint is a hash of what all shares have in common. share_begin() takes the program, its version and its own
+ * options, as history:= has them. Then share_hash_file() takes each input file: its size, and 64 blocks of 4 KiB that are
  * spread evenly from its first to its last byte.
  */
-uint64_t part_begin(const struct opt_common *o);
+uint64_t share_begin(const struct opt_common *o);
 
 /* NULL and "-" are stdin, whose position does not change. Dies when the file is not a regular file. */
-uint64_t part_hash_file(uint64_t hash, const char *path);
+uint64_t share_hash_file(uint64_t hash, const char *path);
 
 /* Does the same for a list of files. An empty list is stdin. */
-uint64_t part_hash_files(uint64_t hash, char *const *path, size_t npath);
+uint64_t share_hash_files(uint64_t hash, char *const *path, size_t npath);
 
 /* --- the keys ---------------------------------------------------------------------------------------------------- */
 
-struct part_cut {
+struct share_cut {
 	int axis;
 	size_t first, total;
 	double min; /* of the whole; NaN: none */
 };
 
-enum { PART_CUTS = 2 };
+enum { SHARE_CUTS = 2 };
 
-struct part_place {
+struct share_place {
 	size_t item, items, piece, pieces;
 	bool pnm, tile, empty;
 	size_t ncut;
-	struct part_cut cut[PART_CUTS]; /* from the slowest axis on */
+	struct share_cut cut[SHARE_CUTS]; /* from the slowest axis on */
 };
 
 /* Leaves n samples of an axis of y, from `first` on, and notes this in place. */
-void part_cut(struct img *y, struct part_place *place, int axis, size_t first, size_t n);
+void share_cut(struct img *y, struct share_place *place, int axis, size_t first, size_t n);
 
 /* Sets the keys of y. */
-void part_set(struct img *y, const struct part *p, uint64_t hash, const struct part_place *place);
+void
+share_set(struct img *y, const struct share *p, uint64_t hash, const struct share_place *place);
 
 /* Sets the keys of y, and makes it the one pixel that an empty share writes. */
-void part_set_empty(struct img *y, const struct part *p, uint64_t hash, size_t items);
+void share_set_empty(struct img *y, const struct share *p, uint64_t hash, size_t items);
 
 /* Whether x carries the key part:= */
-bool part_is(const struct img *x);
+bool share_is(const struct img *x);
 
 /* Whether x and y hold the same samples of their wholes: neither is a share, or both have the same cuts. */
-bool part_same(const struct img *x, const struct img *y);
+bool share_same(const struct img *x, const struct img *y);
 
 /* Reads the keys of x, which are checked against its sizes. Returns 0 or -1. */
-int part_of(const struct img *x, struct part *p, uint64_t *hash, struct part_place *place,
-	    struct why *why);
+int share_of(const struct img *x, struct share *p, uint64_t *hash, struct share_place *place,
+	     struct why *why);
 
 /* Makes the description of the share x that of the whole item: its sizes, positions and keys. */
-void part_restore(struct img *x, const struct part_place *place);
+void share_restore(struct img *x, const struct share_place *place);
 
 /*
  * The share of --part=I/N of a program that processes slices of items one by one: gathers, pictures, or whole items. The
@@ -110,7 +111,7 @@ struct slices {
 	size_t piece, pieces;
 	struct img empty; /* what a share without slices writes; owned */
 	/* what slices_take() notes for slices_keys(): of an item by its number, since items may be in all stages of a pipeline */
-	struct part_place place[PIPELINE_STAGES];
+	struct share_place place[PIPELINE_STAGES];
 };
 
 /*

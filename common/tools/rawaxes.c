@@ -237,7 +237,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	const bool swapped =
 	    whole && v->dim > row + 1 && v->from[row] == row + 1 && v->from[row + 1] == row;
 	struct why why;
-	struct tile t;
+	struct place t;
 
 	if (!img_key(x, "tile"))
 		return;
@@ -245,7 +245,7 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 		img_drop_key(y, "tile");
 		return;
 	}
-	if (tile_of(x, x->axis[row].n, x->axis[row + 1].n, &t, &why))
+	if (place_of(x, x->axis[row].n, x->axis[row + 1].n, &t, &why))
 		raw_die(in, "%s", why.text);
 	for (size_t i = 0; i < args->crop.n; i++) {
 		t.x0 += args->cut[i].axis == (size_t)row ? args->cut[i].from : 0;
@@ -258,8 +258,8 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 			t.y0 = t.H - t.y0 - v->n[row + 1];
 	}
 	if (swapped)
-		t = (struct tile){t.y0, t.x0, t.H, t.W};
-	tile_set(y, &t);
+		t = (struct place){t.y0, t.x0, t.H, t.W};
+	place_set(y, &t);
 }
 
 /* Puts the axes of y and of the view in their new order. FITS cards keep the place of a sliced axis. */

@@ -71,13 +71,13 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x, 
 {
 	struct distance_shape s;
 	struct img_picture p;
-	struct tile t;
+	struct place t;
 	struct why why;
 
 	if (!img_picture(x, &p) || p.c != 1)
 		raw_die(in, "distances are those of pictures and volumes of one plane; "
 			    "rawaxes --slice takes one of several");
-	if (tile_of(x, p.w, p.h, &t, &why))
+	if (place_of(x, p.w, p.h, &t, &why))
 		raw_die(in, "%s", why.text);
 	if (t.W != p.w || t.H != p.h)
 		warn("%s: a part of a picture (tile:=%s): what lies beyond its sides is not seen; "

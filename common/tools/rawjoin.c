@@ -10,7 +10,7 @@
 #include "common/base/opt.h"
 #include "common/base/stats.h"
 #include "common/picture/mosaic.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/place.h"
 #include "common/stream/read.h"
 #include "common/stream/share.h"
@@ -18,7 +18,7 @@
 /* A file that holds one share. */
 struct share_file {
 	const char *path;
-	struct part part;
+	struct share share;
 	uint64_t hash;
 };
 
@@ -54,19 +54,19 @@ next_item(FILE *f, struct img *x, struct why *why)
 
 /* Reads the keys of x, the next piece after the *pieces of f before. */
 static int
-take_keys(const struct img *x, struct share_file *f, struct part_place *at, size_t *pieces,
+take_keys(const struct img *x, struct share_file *f, struct share_place *at, size_t *pieces,
 	  struct why *why)
 {
-	struct part p;
+	struct share p;
 	uint64_t hash;
 
-	if (!part_is(x))
+	if (!share_is(x))
 		return why_set(why, "this is no share of --part: it has no key part:=");
-	if (part_of(x, &p, &hash, at, why))
+	if (share_of(x, &p, &hash, at, why))
 		return -1;
-	if (f->part.n && (p.i != f->part.i || p.n != f->part.n || hash != f->hash))
+	if (f->share.n && (p.i != f->share.i || p.n != f->share.n || hash != f->hash))
 		return why_set(why, "the file holds items of several shares");
-	f->part = p;
+	f->share = p;
 	f->hash = hash;
 	if (at->piece != (*pieces)++)
 		return why_set(why, "piece %zu of %zu of the share follows after %zu", at->piece,
@@ -78,7 +78,7 @@ take_keys(const struct img *x, struct share_file *f, struct part_place *at, size
 static int
 look(FILE *f, struct share_file *to, struct why *why)
 {
-	struct part_place at = {0};
+	struct share_place at = {0};
 	size_t pieces = 0;
 	int c;
 
@@ -95,13 +95,13 @@ look(FILE *f, struct share_file *to, struct why *why)
 		return why_set(why, "the file is empty");
 	if (pieces < at.pieces)
 		return why_set(why, "the file ends after %zu of the %zu pieces of share %zu/%zu",
-			       pieces, at.pieces, to->part.i, to->part.n);
+			       pieces, at.pieces, to->share.i, to->share.n);
 	return 0;
 }
 
 /*
  * Reads the headers of a file that should hold one share, and nothing else of it. Returns 0 if all pieces of the share are there
- * in full length, or -1. f is filled in as far as the keys tell; f->part.n is 0 when they tell nothing.
+ * in full length, or -1. f is filled in as far as the keys tell; f->share.n is 0 when they tell nothing.
  */
 static int
 shares_look(const char *path, struct share_file *f, struct why *why)
@@ -122,9 +122,9 @@ shares_look(const char *path, struct share_file *f, struct why *why)
 static void
 check_same_run(const struct share_file *a, const struct share_file *b)
 {
-	if (a->part.n != b->part.n)
+	if (a->share.n != b->share.n)
 		die("%s: it is share %zu/%zu, but %s is share %zu/%zu: of another N", b->path,
-		    b->part.i, b->part.n, a->path, a->part.i, a->part.n);
+		    b->share.i, b->share.n, a->path, a->share.i, a->share.n);
 	if (a->hash != b->hash)
 		die("%s: its fingerprint is %016llx, but that of %s is %016llx: it was made of "
 		    "another input, or with other options",
@@ -136,7 +136,7 @@ by_share(const void *a, const void *b)
 {
 	const struct share_file *f = a, *g = b;
 
-	return (f->part.i > g->part.i) - (f->part.i < g->part.i);
+	return (f->share.i > g->share.i) - (f->share.i < g->share.i);
 }
 
 /*
@@ -156,15 +156,15 @@ shares_sort(char **path, size_t npath)
 	}
 	qsort(f, npath, sizeof *f, by_share);
 	for (size_t i = 0; i < npath; i++) {
-		if (i && f[i].part.i == f[i - 1].part.i)
-			die("%s: it is share %zu/%zu, and so is %s", f[i].path, f[i].part.i,
-			    f[i].part.n, f[i - 1].path);
-		if (f[i].part.i != i)
-			die("share %zu/%zu is missing; see --missing", i, f[0].part.n);
+		if (i && f[i].share.i == f[i - 1].share.i)
+			die("%s: it is share %zu/%zu, and so is %s", f[i].path, f[i].share.i,
+			    f[i].share.n, f[i - 1].path);
+		if (f[i].share.i != i)
+			die("share %zu/%zu is missing; see --missing", i, f[0].share.n);
 		path[i] = (char *)(uintptr_t)f[i].path;
 	}
-	if (npath < f[0].part.n)
-		die("share %zu/%zu is missing; see --missing", npath, f[0].part.n);
+	if (npath < f[0].share.n)
+		die("share %zu/%zu is missing; see --missing", npath, f[0].share.n);
 	weir_free(f);
 }
 
@@ -195,27 +195,27 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 {
 	struct share_file first = {0}, f;
 	struct why why;
-	bool *have = weir_calloc(n ? n : PART_MOST, sizeof *have);
+	bool *have = weir_calloc(n ? n : SHARE_MOST, sizeof *have);
 
 	if (!have)
 		die("no memory");
 	for (size_t i = 0; i < npath; i++) {
 		const int r = shares_look(path[i], &f, &why);
 
-		first = first.part.n ? first : f;
-		if (f.part.n)
+		first = first.share.n ? first : f;
+		if (f.share.n)
 			check_same_run(&first, &f);
-		if (f.part.n && n && f.part.n != n)
+		if (f.share.n && n && f.share.n != n)
 			die("%s: it is share %zu/%zu, but --missing says %zu shares", f.path,
-			    f.part.i, f.part.n, n);
+			    f.share.i, f.share.n, n);
 		if (!r)
-			have[f.part.i] = true;
+			have[f.share.i] = true;
 		else if (strcmp(why.text, strerror(ENOENT)))
 			warn("%s: %s", path[i], why.text);
 	}
-	if (!n && !first.part.n)
+	if (!n && !first.share.n)
 		die("no file says how many shares there are; see --missing=N");
-	print_gaps(have, n ? n : first.part.n, out);
+	print_gaps(have, n ? n : first.share.n, out);
 	weir_free(have);
 }
 
@@ -225,7 +225,7 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 struct joined {
 	struct raw_out *out;
 	bool begun;
-	struct part part; /* the last share */
+	struct share share; /* the last share */
 	uint64_t hash;
 	size_t piece, pieces; /* of that share: the last one that came, all */
 	size_t item, items;   /* the current item; items: of the whole */
@@ -236,32 +236,32 @@ struct joined {
 
 /* Checks that the share p comes next: the one as before, with its next piece, or the one after it, with its first. */
 static void
-check_turn(const struct joined *j, const struct raw_in *in, const struct part *p, uint64_t hash,
-	   const struct part_place *at)
+check_turn(const struct joined *j, const struct raw_in *in, const struct share *p, uint64_t hash,
+	   const struct share_place *at)
 {
-	const bool same = j->begun && p->i == j->part.i;
-	const size_t next = j->begun ? j->part.i + 1 : 0;
+	const bool same = j->begun && p->i == j->share.i;
+	const size_t next = j->begun ? j->share.i + 1 : 0;
 
-	if (j->begun && (p->n != j->part.n || hash != j->hash))
+	if (j->begun && (p->n != j->share.n || hash != j->hash))
 		raw_die(
 		    in,
 		    "share %zu/%zu with the fingerprint %016llx follows share %zu/%zu with %016llx",
-		    p->i, p->n, (unsigned long long)hash, j->part.i, j->part.n,
+		    p->i, p->n, (unsigned long long)hash, j->share.i, j->share.n,
 		    (unsigned long long)j->hash);
 	if (!same && p->i != next)
 		raw_die(in,
 			"share %zu/%zu comes where share %zu is due; a pipe needs them in order",
 			p->i, p->n, next);
 	if (!same && j->begun && j->piece + 1 < j->pieces)
-		raw_die(in, "share %zu/%zu ends after %zu of its %zu pieces", j->part.i, j->part.n,
-			j->piece + 1, j->pieces);
+		raw_die(in, "share %zu/%zu ends after %zu of its %zu pieces", j->share.i,
+			j->share.n, j->piece + 1, j->pieces);
 	if (at->piece != (same ? j->piece + 1 : 0))
 		raw_die(in, "piece %zu of share %zu/%zu is out of place", at->piece, p->i, p->n);
 }
 
 /* Returns the samples of the whole that come before the piece x, which place describes. */
 static size_t
-samples_before(const struct img *whole, const struct part_place *place)
+samples_before(const struct img *whole, const struct share_place *place)
 {
 	size_t n = 0;
 
@@ -277,7 +277,7 @@ samples_before(const struct img *whole, const struct part_place *place)
 
 static void
 begin_item(struct joined *j, const struct raw_in *in, const struct img *whole,
-	   const struct part_place *at)
+	   const struct share_place *at)
 {
 	if (j->begun && j->at < j->total)
 		raw_die(in, "%zu of %zu samples of item %zu are in no share", j->total - j->at,
@@ -314,35 +314,35 @@ static void
 add_piece(struct joined *j, struct raw_in *in, struct img *x, struct stats *st)
 {
 	struct raw_blocks b = {.x = x, .quiet = true};
-	struct part_place at;
+	struct share_place at;
 	struct why why;
-	struct part p;
+	struct share p;
 	uint64_t hash;
 	size_t count;
 
-	if (!part_is(x))
+	if (!share_is(x))
 		raw_die(in, "it has no key part:=, but the items before are of shares");
-	if (part_of(x, &p, &hash, &at, &why))
+	if (share_of(x, &p, &hash, &at, &why))
 		raw_die(in, "%s", why.text);
 	check_turn(j, in, &p, hash, &at);
 	if (!at.empty) {
 		const bool next = !j->items || at.item != j->item;
 
 		img_count(x, &count);
-		part_restore(x, &at);
+		share_restore(x, &at);
 		if (next)
 			begin_item(j, in, x, &at);
 		else
 			check_item(j, in, x);
 		if (samples_before(x, &at) != j->at || count > j->total - j->at)
 			raw_die(in, "share %zu/%zu does not continue where share %zu ended", p.i,
-				p.n, j->part.i);
+				p.n, j->share.i);
 		while (raw_next_block(&b, in, st))
 			raw_write(j->out, b.data, b.n);
 		j->at += count;
 	}
 	j->begun = true;
-	j->part = p;
+	j->share = p;
 	j->hash = hash;
 	j->piece = at.piece;
 	j->pieces = at.pieces;
@@ -362,10 +362,10 @@ shares_join(struct raw_in *in, struct img *x, struct raw_out *out, struct stats 
 		img_free(x);
 		st->items++;
 	} while (raw_next(in, x));
-	if (j.part.i + 1 < j.part.n)
-		die("share %zu/%zu is missing; see --missing", j.part.i + 1, j.part.n);
+	if (j.share.i + 1 < j.share.n)
+		die("share %zu/%zu is missing; see --missing", j.share.i + 1, j.share.n);
 	if (j.piece + 1 < j.pieces)
-		die("share %zu/%zu ends after %zu of its %zu pieces", j.part.i, j.part.n,
+		die("share %zu/%zu ends after %zu of its %zu pieces", j.share.i, j.share.n,
 		    j.piece + 1, j.pieces);
 	if (j.at < j.total || !j.items || j.item + 1 < j.items)
 		die("the shares end inside item %zu of %zu", j.item + 1, j.items);
@@ -395,7 +395,7 @@ static const struct opt table[] = {
      "hold at most about BYTES of a picture in memory, the rest in a file", 1, 0x1p62,
      .unrecorded = true},
     {0, "missing", OPT_SIZE, AT(shares), "N",
-     "print which of N shares are absent or short, as sbatch -a takes them", 1, PART_MOST,
+     "print which of N shares are absent or short, as sbatch -a takes them", 1, SHARE_MOST,
      .absent = "0", .seen = AT(missing)},
     {0, "overlap", OPT_WORD, AT(how.overlap), "WHICH",
      "of overlapping pixels: %s (same: an error if they differ)",
@@ -433,19 +433,19 @@ join_tiles(struct raw_in *in, struct img *x, const struct map_frame *frame, stru
 {
 	struct mosaic w = {0};
 	struct img_picture p;
-	struct tile t;
+	struct place t;
 	struct why why;
 
 	do {
 		if (args->common.verbose)
 			raw_say(in, x);
-		if (part_is(x))
+		if (share_is(x))
 			raw_die(in, "it is a share of --part, but the items before are not");
 		if (!img_picture(x, &p))
 			raw_die(in, "it has %d axes, more than pictures have", x->dim);
 		if (frame)
 			t = map_frame_place(frame, in, x, &p);
-		else if (tile_of(x, p.w, p.h, &t, &why))
+		else if (place_of(x, p.w, p.h, &t, &why))
 			raw_die(in, "%s", why.text);
 		if (w.y.data && mosaic_is_another(&w, x, &p, &t, &args->how))
 			mosaic_finish(&w, out, &args->how);
@@ -477,9 +477,9 @@ any_share(char *const *path, size_t npath)
 	for (size_t i = 0; i < npath; i++)
 		if (stat(path[i], &st) || !S_ISREG(st.st_mode))
 			return false;
-	for (size_t i = 0; i < npath && !f.part.n; i++)
+	for (size_t i = 0; i < npath && !f.share.n; i++)
 		shares_look(path[i], &f, &why);
-	return f.part.n > 0;
+	return f.share.n > 0;
 }
 
 static void
@@ -496,10 +496,10 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 		map_frame_free(&frame);
 		return;
 	}
-	if (part_is(&x) && overlap_combines((enum overlap)args->how.overlap))
+	if (share_is(&x) && overlap_combines((enum overlap)args->how.overlap))
 		raw_die(in,
 			"it is a share of --part, and shares do not overlap; leave --overlap out");
-	if (part_is(&x))
+	if (share_is(&x))
 		shares_join(in, &x, out, st);
 	else
 		join_tiles(in, &x, NULL, out, args, st);
@@ -522,7 +522,7 @@ main(int argc, char **argv)
 		return 0;
 	}
 	if (args.how.map)
-		door_settle_stdin(args.path, args.npath);
+		tempfile_settle_stdin(args.path, args.npath);
 	else if (args.npath > 1 && any_share(args.path, args.npath))
 		shares_sort(args.path, args.npath);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);

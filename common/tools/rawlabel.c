@@ -45,7 +45,7 @@ beside_next(struct beside *b, const char *option, const struct raw_in *in, const
 	for (int i = 0; i < x->dim || i < y->dim; i++)
 		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
 			raw_die(in, "%s: the shapes differ", option);
-	if (!tile_same(x, y))
+	if (!place_same(x, y))
 		raw_die(in, "%s: it is another part of a picture", option);
 	if (!axiskeys_same_place(y, x))
 		warn("%s: it is a map of another place than %s", raw_name(b->in), raw_name(in));

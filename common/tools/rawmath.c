@@ -161,7 +161,7 @@ insist_on_fit(const struct input *p, const struct input *whole)
 		if (i >= whole->x.dim || p->x.axis[i].n != whole->x.axis[i].n)
 			die("%s: its shape does not fit that of %s", raw_name(p->in),
 			    raw_name(whole->in));
-	if (!tile_same(&p->x, &whole->x))
+	if (!place_same(&p->x, &whole->x))
 		die("%s: it is another part of a picture than %s: see tile:= and place:=",
 		    raw_name(p->in), raw_name(whole->in));
 	if (!axiskeys_same_place(&p->x, &whole->x))

@@ -261,7 +261,7 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 	if (img_maxval(x) != img_maxval(first))
 		raw_die(in, "its maxval is %u, and that of the first item %u", img_maxval(x),
 			img_maxval(first));
-	if (!tile_same(x, first))
+	if (!place_same(x, first))
 		raw_die(in, "it is another part of a picture than the first item");
 	compare_maps(in, first, x);
 }

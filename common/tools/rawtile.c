@@ -51,9 +51,9 @@ static void
 check_counts(const char *option, const char *text, const double *v, size_t n, double lo)
 {
 	for (size_t i = 0; i < n; i++)
-		if (v[i] != floor(v[i]) || v[i] < lo || v[i] > TILE_MOST)
+		if (v[i] != floor(v[i]) || v[i] < lo || v[i] > PLACE_MOST)
 			die_usage("%s: '%s' holds a number that is not a whole one in %.0f..%d",
-				  option, text, lo, TILE_MOST);
+				  option, text, lo, PLACE_MOST);
 }
 
 static void
@@ -182,7 +182,7 @@ struct rows {
 /* Writes a part, whose rows are in memory. */
 static void
 put(struct raw_out *out, const struct img *x, const struct img_picture *p, const struct args *args,
-    const struct rows *in, struct tile t, struct span c, struct span r)
+    const struct rows *in, struct place t, struct span c, struct span r)
 {
 	const size_t pixel = p->c * img_type_size(x->type);
 	const int axis = img_row_axis(x);
@@ -194,7 +194,7 @@ put(struct raw_out *out, const struct img *x, const struct img_picture *p, const
 		img_cut_axis(&y, axis + 1, r.to - r.from, (ptrdiff_t)r.from);
 	t.x0 += c.from;
 	t.y0 += r.from;
-	tile_set(&y, &t);
+	place_set(&y, &t);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
 	for (size_t k = 0; k < p->n; k++)
@@ -257,11 +257,11 @@ cut(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct
 	const struct args *args = options;
 	struct img_picture p;
 	struct why why;
-	struct tile t;
+	struct place t;
 
 	if (!img_picture(x, &p))
 		raw_die(in, "it has %d axes, more than pictures have", x->dim);
-	if (tile_of(x, p.w, p.h, &t, &why))
+	if (place_of(x, p.w, p.h, &t, &why))
 		raw_die(in, "%s", why.text);
 	const size_t nx = parts(args, 0, p.w), ny = parts(args, 1, p.h);
 	if (!nx || !ny)

@@ -93,7 +93,7 @@ curve_along(const double (*vertex)[2], int m, int n, double smooth, double (*xy)
 	return c;
 }
 
-struct place
+struct spot
 curve_place(const struct curve *c, double s)
 {
 	const double at = s / c->length * (c->n - 1), last = c->n - 1;
@@ -114,14 +114,14 @@ curve_place(const struct curve *c, double s)
 	}
 	const double size = sqrt(step[0] * step[0] + step[1] * step[1]);
 	const double ex = size > 0 ? step[0] / size : 1, ey = size > 0 ? step[1] / size : 0;
-	return (struct place){place[0], place[1], -ey, ex};
+	return (struct spot){place[0], place[1], -ey, ex};
 }
 
 void
 curve_columns(struct walk *column, const struct grid *g, const struct curve *c)
 {
 	for (int i = 0; i < g->nraw; i++) {
-		const struct place p = curve_place(c, (.5 + (double)(i - g->ru) / g->sub) * g->hu);
+		const struct spot p = curve_place(c, (.5 + (double)(i - g->ru) / g->sub) * g->hu);
 
 		column[i] = strip_walk(g, p.x, p.y, p.nx, p.ny);
 	}

@@ -320,11 +320,11 @@ struct curve curve_along(const double (*vertex)[2], int m, int n, double smooth,
  * The place on the curve at distance s from its start, and the unit vector to the right of a walker there. Beyond its ends
  * the curve goes straight on.
  */
-struct place {
+struct spot {
 	double x, y, nx, ny;
 };
 
-struct place curve_place(const struct curve *c, double s);
+struct spot curve_place(const struct curve *c, double s);
 
 /* The columns of a strip along the curve. */
 void curve_columns(struct walk *column, const struct grid *g, const struct curve *c);

@@ -115,7 +115,7 @@ static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
 	struct planes p, q;
-	struct tile t, u;
+	struct place t, u;
 	struct why why;
 
 	if (!planes_of(x, &p) || !planes_of(mask, &q))
@@ -125,9 +125,9 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
 			"%zux%zux%zux%zu",
 			p.c, p.w, p.h, p.d * p.n, name, q.c, q.w, q.h, q.d * q.n);
-	if (tile_of(mask, q.w, q.h, &u, &why))
+	if (place_of(mask, q.w, q.h, &u, &why))
 		die("%s: %s", name, why.text);
-	if (!tile_of(x, p.w, p.h, &t, &why) && memcmp(&t, &u, sizeof t))
+	if (!place_of(x, p.w, p.h, &t, &why) && memcmp(&t, &u, sizeof t))
 		raw_die(in,
 			"the marker lies at column %zu, row %zu of a picture of %zux%zu, the mask "
 			"%s at "
@@ -238,13 +238,13 @@ share_count(const void *slicing, const struct img *x)
 uint64_t
 share_hash(const struct args *a)
 {
-	uint64_t hash = part_begin(&a->common);
+	uint64_t hash = share_begin(&a->common);
 
-	if (!a->common.part.n)
+	if (!a->common.share.n)
 		return hash;
-	hash = a->mask ? part_hash_file(hash, a->mask) : hash;
-	hash = a->kind == ARGS_PICTURE ? part_hash_file(hash, a->shape) : hash;
-	return part_hash_files(hash, a->path, a->npath);
+	hash = a->mask ? share_hash_file(hash, a->mask) : hash;
+	hash = a->kind == ARGS_PICTURE ? share_hash_file(hash, a->shape) : hash;
+	return share_hash_files(hash, a->path, a->npath);
 }
 
 void
@@ -268,7 +268,7 @@ masks_of(const struct raw_in *in, const struct img *x, struct masks *m, const st
 
 	if (!a->mask)
 		return NULL;
-	if (axis < 0 || !a->common.part.n) {
+	if (axis < 0 || !a->common.share.n) {
 		match(in, x, &m->given, a->mask);
 		return in_type(in, x, m, a);
 	}
@@ -383,9 +383,9 @@ check_tile(const struct raw_in *in, const struct img *x, const struct planes *p,
 	   const struct args *a)
 {
 	struct why why;
-	struct tile t;
+	struct place t;
 
-	if (tile_of(x, p->w, p->h, &t, &why))
+	if (place_of(x, p->w, p->h, &t, &why))
 		raw_die(in, "%s", why.text);
 	if (t.W == p->w && t.H == p->h)
 		return;

@@ -48,7 +48,7 @@ struct head {
 /* A run of a share. The item's problem, the mask and f are those of the share with its halo. */
 struct seam {
 	struct item i;
-	struct part part;
+	struct share part;
 	struct img *x; /* the input, mapped as a whole */
 	struct morphrec_problem whole;
 	struct morphrec_operator o;
@@ -329,11 +329,11 @@ write_item(struct seam *s, struct stats *st)
 {
 	const struct opt_common *c = &s->i.a->common;
 	const size_t own = s->end - s->first;
-	struct part_place place = {.items = 1,
-				   .pieces = 1,
-				   .pnm = c->as == RAW_AS_PNM ||
-					  (c->as == RAW_FOLLOW && s->x->format == IMG_PNM),
-				   .tile = img_key(s->x, "tile") != NULL};
+	struct share_place place = {.items = 1,
+				    .pieces = 1,
+				    .pnm = c->as == RAW_AS_PNM ||
+					   (c->as == RAW_FOLLOW && s->x->format == IMG_PNM),
+				    .tile = img_key(s->x, "tile") != NULL};
 	struct raw_out *out = raw_create(c->out, RAW_AS_RAW);
 	struct img y;
 
@@ -343,10 +343,10 @@ write_item(struct seam *s, struct stats *st)
 		bands_renew(&y);
 	opt_add_history(&y, c);
 	if (own) {
-		part_cut(&y, &place, y.dim - 1, s->first, own);
-		part_set(&y, &s->part, s->hash, &place);
+		share_cut(&y, &place, y.dim - 1, s->first, own);
+		share_set(&y, &s->part, s->hash, &place);
 	} else {
-		part_set_empty(&y, &s->part, s->hash, 1);
+		share_set_empty(&y, &s->part, s->hash, 1);
 	}
 	if (img_alloc(&y))
 		raw_die(s->i.in, "no memory for the result");
@@ -372,7 +372,7 @@ share_with(const struct seam *s, size_t layer)
 	size_t first, end = 0, share = 0;
 
 	while (end <= layer)
-		part_range(&(struct part){share++, s->part.n}, s->layers, &first, &end);
+		share_range(&(struct share){share++, s->part.n}, s->layers, &first, &end);
 	return share - 1;
 }
 
@@ -387,11 +387,11 @@ lay_out(struct seam *s)
 	s->whole = s->i.what;
 	if (planes_count(&s->i.planes) > 1 || s->x->dim != (volume ? 3 : 2))
 		raw_die(s->i.in, "--seam: takes a grey picture, or with -c 6, 18 or 26 a volume");
-	s->part = a->common.part;
+	s->part = a->common.share;
 	s->hash = share_hash(a);
 	s->layers = volume ? s->whole.d : s->whole.h;
 	s->bytes = img_type_size(s->x->type) * s->whole.w * (volume ? s->whole.h : 1);
-	part_range(&s->part, s->layers, &s->first, &s->end);
+	share_range(&s->part, s->layers, &s->first, &s->end);
 	s->at = s->first - (s->first > 0);
 	s->n = s->end + (s->end < s->layers) - s->at;
 	s->beside[0] = s->first > 0 ? share_with(s, s->first - 1) : NO_SHARE;

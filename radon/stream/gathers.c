@@ -895,7 +895,7 @@ gathers_next(struct gathers *s, struct gather *g)
 void
 gathers_close(struct gathers *s)
 {
-	if (s->file && s->at && s->at < s->nfile && !s->o->common->part.n)
+	if (s->file && s->at && s->at < s->nfile && !s->o->common->share.n)
 		die("%s: %zu numbers left over", s->o->offsets, s->nfile - s->at);
 	img_free(&s->item);
 	weir_free(s->offset);

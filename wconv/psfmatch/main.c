@@ -115,7 +115,7 @@ check_pair(const struct picture *ref, const struct picture *new, const struct ar
 	if (ref->w != new->w || ref->h != new->h)
 		die("%s: %zux%zu pixels, where %s has %zux%zu", args->path[1], new->w, new->h,
 		    args->path[0], ref->w, ref->h);
-	if (!tile_same(&ref->file, &new->file))
+	if (!place_same(&ref->file, &new->file))
 		die("%s: it is another part of a picture than %s: see tile:= and place:=",
 		    args->path[1], args->path[0]);
 }
@@ -125,9 +125,9 @@ static void
 find_corner(const struct picture *p, const char *path, double corner[2])
 {
 	struct why why;
-	struct tile t;
+	struct place t;
 
-	if (tile_of(&p->file, p->w, p->h, &t, &why))
+	if (place_of(&p->file, p->w, p->h, &t, &why))
 		die("%s: %s", path, why.text);
 	wconv_find_corner(&p->file, &t, corner);
 	if (isnan(corner[0]) || isnan(corner[1]))

@@ -9,7 +9,7 @@
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
-#include "common/stream/door.h"
+#include "common/stream/tempfile.h"
 #include "common/stream/foreign.h"
 
 enum { BLOCK = 1 << 20 };
@@ -78,10 +78,10 @@ spool(int from, const char *name, bool foreign)
 }
 
 /* Opens an operand. Dies when the input cannot be read or is empty. */
-static struct door
-open_door(const char *operand)
+static struct tempfile
+open_operand(const char *operand)
 {
-	struct door d = {.name = file_name(operand), .file = file_open(operand)};
+	struct tempfile d = {.name = file_name(operand), .file = file_open(operand)};
 	struct stat st;
 
 	d.fd = fileno(d.file);
@@ -102,7 +102,7 @@ open_door(const char *operand)
 }
 
 void
-door_settle_stdin(char *const *path, size_t npath)
+tempfile_settle_stdin(char *const *path, size_t npath)
 {
 	bool used = !npath;
 	struct stat st;
@@ -119,10 +119,10 @@ door_settle_stdin(char *const *path, size_t npath)
 
 static const char scratch_name[] = "the scratch file in TMPDIR";
 
-struct door
-door_scratch(void)
+struct tempfile
+tempfile_open(void)
 {
-	struct door d = {.name = scratch_name, .fd = scratch_open()};
+	struct tempfile d = {.name = scratch_name, .fd = scratch_open()};
 
 	if (d.fd < 0)
 		die("no temporary file in %s: %s", scratch_directory(), strerror(errno));
@@ -143,17 +143,17 @@ forget_name(void)
 	named = NULL;
 }
 
-struct door
-door_scratch_path(void)
+struct tempfile
+tempfile_path(void)
 {
 	named = new_path();
 	atexit(forget_name);
 	at_quick_exit(forget_name);
-	return (struct door){.name = scratch_name, .path = named, .fd = -1};
+	return (struct tempfile){.name = scratch_name, .path = named, .fd = -1};
 }
 
 void
-door_hide(struct door *d)
+tempfile_hide(struct tempfile *d)
 {
 	d->fd = open(d->path, O_RDONLY);
 	if (d->fd < 0)
@@ -162,7 +162,7 @@ door_hide(struct door *d)
 }
 
 void
-door_send(struct door *d, struct raw_out *out)
+tempfile_send(struct tempfile *d, struct raw_out *out)
 {
 	char *block = weir_xalloc(BLOCK, 1);
 	ssize_t some = lseek(d->fd, 0, SEEK_SET) < 0 ? -1 : 1;
@@ -175,38 +175,38 @@ door_send(struct door *d, struct raw_out *out)
 }
 
 void
-door_close(struct door *d)
+tempfile_close(struct tempfile *d)
 {
 	if (d->file)
 		fclose(d->file);
 	else if (d->fd >= 0)
 		close(d->fd);
 	weir_free(d->path);
-	*d = (struct door){.fd = -1};
+	*d = (struct tempfile){.fd = -1};
 }
 
 void
-door_each(char *const *path, size_t npath, const struct opt_common *common,
-	  void (*convert)(const void *context, const struct door *d, struct raw_out *out,
-			  struct stats *st),
-	  const void *context)
+tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
+	      void (*convert)(const void *context, const struct tempfile *d, struct raw_out *out,
+			      struct stats *st),
+	      const void *context)
 {
 	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
 	struct stats st;
 
 	stats_start(&st);
 	for (size_t i = 0; i < (npath ? npath : 1); i++) {
-		struct door d = open_door(npath ? path[i] : "-");
+		struct tempfile d = open_operand(npath ? path[i] : "-");
 
 		convert(context, &d, out, &st);
 		st.bytes_in += d.bytes;
-		door_close(&d);
+		tempfile_close(&d);
 	}
 	stats_close(&st, NULL, out, common);
 }
 
 void
-door_refuse_foreign(const struct door *d)
+tempfile_refuse_foreign(const struct tempfile *d)
 {
 	char first[FOREIGN_MAGIC];
 	const ssize_t n = pread(d->fd, first, sizeof first, 0);
@@ -217,7 +217,7 @@ door_refuse_foreign(const struct door *d)
 }
 
 bool
-door_begins(const struct door *d, const char *text)
+tempfile_begins(const struct tempfile *d, const char *text)
 {
 	char first[16];
 	const size_t n = strlen(text);
@@ -227,7 +227,7 @@ door_begins(const struct door *d, const char *text)
 }
 
 void
-door_limit(const char *name, const struct img *x, size_t max_bytes)
+tempfile_limit(const char *name, const struct img *x, size_t max_bytes)
 {
 	const size_t most = weir_limit(max_bytes);
 	size_t bytes;
@@ -241,7 +241,7 @@ door_limit(const char *name, const struct img *x, size_t max_bytes)
 }
 
 void
-door_warn_space(const struct raw_in *in, const struct img *x, const char *format)
+tempfile_warn_space(const struct raw_in *in, const struct img *x, const char *format)
 {
 	char where[RAW_WHERE];
 
