@@ -7,8 +7,6 @@
 #include "dptrace/args.h"
 #include "gpu/dptrace/dptrace.h"
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {'p', "point", OPT_LIST, AT(point), "X,Y", "a point of a polyline; given again: the next one"},
     {'f', "lines", OPT_STR, AT(lines), "FILE", "polylines, one a line: x y x y ..."},
@@ -47,9 +45,7 @@ static const struct opt_program program = {
     .what = "The best polyline along a linear object between given points.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
-    .gpu_state = gpu_state,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .gpu_state = gpu_state};
 
 /* Refuses options that the search over given link scores does not look at. */
 static void

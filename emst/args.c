@@ -8,8 +8,6 @@
 #include "common/base/par.h"
 #include "emst/args.h"
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {0, "to", OPT_WORD, AT(to), "WHAT",
      "tree, text, linkage, labels, means, palette or colours (tree)",
@@ -46,14 +44,11 @@ static const struct opt table[] = {
     {0, "together", OPT_FLAG, AT(together), NULL, "one set of colours from all items",
      .group = OPT_DATA},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Finds the Euclidean minimum spanning tree of colours or points, and classes.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
 /* Parses a number of pixels, or a share of them. */

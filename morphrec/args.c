@@ -10,8 +10,6 @@
 #include "common/base/die.h"
 #include "morphrec/job.h"
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {'m', "mask", OPT_STR, AT(mask), "FILE", "the mask; the marker is the input"},
     {0, "hmax", OPT_ABOVE, AT(o.h), "H", "flatten maxima that rise less than H",
@@ -62,8 +60,6 @@ static const struct opt_program program = {
     .what = "Grayscale morphological reconstruction, and the operators made of it.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
 /* Finds the operator that was asked for. */

@@ -104,8 +104,6 @@ polygons_free(struct radon_mute *m)
 /* a->sparse is this very array when the command line names no NU. Only then does radon_options.raise_nu apply. */
 static const char sparse_noise[] = "0.007";
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {'q', "curves", OPT_STR, AT(curves), "LO:HI:N", "N curves, moveouts at -X of LO to HI seconds"},
     {0, "qy", OPT_STR, AT(qy), "LO:HI:N", "a second axis of curves; -q is then that along x"},
@@ -144,8 +142,6 @@ static const struct opt_program program = {
     .what = "Transforms seismic gathers along parabolas, and removes multiples.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = (size_t)-1,
     .gpu_state = gpu_state};
 
 /* Parses LO:HI:N. */

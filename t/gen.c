@@ -24,7 +24,6 @@ struct args {
 
 #define TYPES "char|uchar|short|ushort|int|uint|int64|uint64|float|double"
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {'s', "seed", OPT_SIZE, AT(seed), "N", "seed of the random numbers; default 1"},
     {0, "type", OPT_WORD, AT(type), "TYPE", TYPES "; default uchar, float for values and kernels",

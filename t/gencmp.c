@@ -23,8 +23,6 @@ struct args {
 	bool axis;
 };
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {0, "part", OPT_WORD, AT(part), "PART", "all|primaries|multiples",
      .words = "all|primaries|multiples"},
@@ -38,7 +36,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "makes CMP gathers with multiples", .table = table, .operands = NULL};
+    .what = "makes CMP gathers with multiples", .table = table, .operands = ""};
 
 static const struct event {
 	double t0, q, amplitude; /* q 0: a primary */

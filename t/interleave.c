@@ -29,7 +29,6 @@ struct args {
 	const char *before;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {{'n', "rounds", OPT_INT, AT(rounds), "N",
 				    "rounds, each of which runs every command once; default 5", 1,
 				    BENCH_MAXROUNDS},

@@ -20,13 +20,10 @@ struct args {
 };
 
 static const struct opt table[] = {
-    {'G', "gain", OPT_REAL, offsetof(struct args, gain), "G", "what samples are multiplied by"},
-    {0}};
+    {'G', "gain", OPT_REAL, AT(gain), "G", "what samples are multiplied by"}, {0}};
 
 static const struct opt_program program = {.what = "Multiplies samples by a number.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .table = table};
 
 /* --- arithmetic: no input, no output ------------------------------------------------------------------------------- */
 

@@ -7,8 +7,6 @@
 #include "gpu/use.h"
 #include "usfft/job.h"
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {'T', "type", OPT_INT, AT(type), "TYPE",
      "1: points to modes, 2: modes to points, 3: points to points", 1, 3, .words = "1|2|3",
@@ -47,8 +45,6 @@ static const struct opt_program program = {
     .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
 static void

@@ -8,7 +8,6 @@
 #include "gpu/use.h"
 #include "wconv/args.h"
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels",
      .required = true},
@@ -40,14 +39,11 @@ static const struct opt table[] = {
     {0, "double", OPT_FLAG, AT(ask.in_double), NULL, "compute in double precision"},
     {0, "method", OPT_WORD, AT(method), "HOW", "auto, direct or fft", .words = "auto|direct|fft"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Convolves images with a kernel that varies from place to place.",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX,
     .gpu_state = gpu_state};
 
 /* Parses --grid=AxB; both are 1 or more. */

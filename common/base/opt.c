@@ -367,6 +367,12 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	}
 }
 
+static const char *
+operands_of(const struct opt_program *p)
+{
+	return p->operands ? p->operands : "[FILE ...]";
+}
+
 static void
 print_help(const struct opt_program *p, const struct opt *row, size_t n)
 {
@@ -378,8 +384,8 @@ print_help(const struct opt_program *p, const struct opt *row, size_t n)
 		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
 		required |= row[i].required;
 	}
-	if (p->operands)
-		put_wrapped(&column, p->operands, (int)strlen(p->operands));
+	if (*operands_of(p))
+		put_wrapped(&column, operands_of(p), (int)strlen(operands_of(p)));
 	printf("\n\n%s\n", p->what);
 	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
 		print_group(row, n, g);
@@ -606,35 +612,37 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 /* getopt returns LONG for row 0 of the table. It is above every letter. */
 enum { LONG = 256 };
 
-#define AT(member) offsetof(struct opt_common, member)
+#define COMMON(member) offsetof(struct opt_common, member)
 
 static const struct {
 	unsigned needs;
 	struct opt row;
 } common_rows[] = {
     {OPT_THREADS,
-     {'t', "threads", OPT_INT, AT(threads), "N", "threads", 1, 4096, .group = OPT_RUN}},
+     {'t', "threads", OPT_INT, COMMON(threads), "N", "threads", 1, 4096, .group = OPT_RUN}},
     {OPT_GPU,
-     {'g', "gpu", OPT_STR, AT(gpu), "LIST", "run on the GPU", .absent = "", .group = OPT_RUN}},
+     {'g', "gpu", OPT_STR, COMMON(gpu), "LIST", "run on the GPU", .absent = "", .group = OPT_RUN}},
     {OPT_FORMAT,
-     {0, "raw", OPT_SET, AT(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW,
+     {0, "raw", OPT_SET, COMMON(as), NULL, "write raw whatever the input was", .value = RAW_AS_RAW,
       .group = OPT_DATA}},
     {OPT_FORMAT,
-     {0, "pnm", OPT_SET, AT(as), NULL, "write PNM or fail", .value = RAW_AS_PNM,
+     {0, "pnm", OPT_SET, COMMON(as), NULL, "write PNM or fail", .value = RAW_AS_PNM,
       .group = OPT_DATA}},
-    {OPT_PART, {0, "part", OPT_STR, AT(part), "I/N", "do share I of N alone", .group = OPT_RUN}},
+    {OPT_PART,
+     {0, "part", OPT_STR, COMMON(part), "I/N", "do share I of N alone", .group = OPT_RUN}},
     {0,
-     {'o', "out", OPT_STR, AT(out), "FILE", "write to FILE, which appears when all is done",
+     {'o', "out", OPT_STR, COMMON(out), "FILE", "write to FILE, which appears when all is done",
       .group = OPT_DATA}},
     {0,
-     {'v', "verbose", OPT_COUNT, AT(verbose), NULL, "say on stderr what is done",
-      .group = OPT_RUN}},
-    {0, {0, "quiet", OPT_FLAG, AT(quiet), NULL, "no warnings, no progress bar", .group = OPT_RUN}},
-    {0,
-     {0, "max-bytes", OPT_SIZE, AT(max_bytes), "SIZE", "largest item read", 1, 0x1p62,
+     {'v', "verbose", OPT_COUNT, COMMON(verbose), NULL, "say on stderr what is done",
       .group = OPT_RUN}},
     {0,
-     {0, "stats", OPT_STR, AT(stats), "FILE", "figures as JSON, to stderr", .absent = "-",
+     {0, "quiet", OPT_FLAG, COMMON(quiet), NULL, "no warnings, no progress bar", .group = OPT_RUN}},
+    {0,
+     {0, "max-bytes", OPT_SIZE, COMMON(max_bytes), "SIZE", "largest item read", 1, 0x1p62,
+      .group = OPT_RUN}},
+    {0,
+     {0, "stats", OPT_STR, COMMON(stats), "FILE", "figures as JSON, to stderr", .absent = "-",
       .group = OPT_RUN}},
     {0, {'h', "help", OPT_HELP, 0, NULL, "this text", .group = OPT_RUN}},
     {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU", .group = OPT_RUN}},
@@ -825,7 +833,7 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 		       __VERSION__, cpu_name(weir_cpu),
 		       p->gpu_state ? p->gpu_state() : "none for this program");
 	else
-		put[shell](r->v, r->n, program_invocation_short_name, p->operands);
+		put[shell](r->v, r->n, program_invocation_short_name, *operands_of(p) != 0);
 	if (fflush(stdout) || ferror(stdout))
 		die("(stdout): %s", strerror(errno));
 	exit(0);
@@ -878,7 +886,7 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 			die_usage("%s is required; see %s --help", spelled(&r.v[i]), weir_prog);
 	*operand = argv + optind;
 	*noperand = (size_t)(argc - optind);
-	if (*noperand > p->max_operands)
+	if (p->operands && *noperand > p->max_operands)
 		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);
 	if (common->part && !share_parse(common->part, &common->share))
 		die_usage("--part: '%s' is not I/N, a share from 0 to N-1 of N, which is in 1..%d",

@@ -70,12 +70,15 @@ struct opt_list {
 	size_t n;
 };
 
+/* Where a row stores its value. */
+#define AT(member) offsetof(struct args, member)
+
 /* A row of the table. */
 struct opt {
 	char letter;	  /* 0: none */
 	const char *name; /* the long name */
 	enum opt_kind kind;
-	size_t at;	  /* offsetof(struct args, member) */
+	size_t at;	  /* AT(member) */
 	const char *arg;  /* its argument as the usage shows it, "FILE"; NULL: it takes none */
 	const char *help; /* half a line, no full stop; %s: the words */
 	double lo, hi; /* INT, SIZE, REAL: lo == hi == 0 means any. ABOVE: hi == 0 means no limit */
@@ -96,8 +99,8 @@ struct opt_program {
 	const char *what;		/* one line: what the program does */
 	const struct opt *table;	/* ends with a zeroed row */
 	unsigned common;		/* OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART */
-	const char *operands;		/* "[FILE ...]"; NULL: none */
-	size_t max_operands;		/* more are an error */
+	const char *operands;		/* NULL: "[FILE ...]", any number; "": none */
+	size_t max_operands;		/* where operands is not NULL: more are an error */
 	const char *(*gpu_state)(void); /* for --version; NULL: the program has no GPU twin */
 };
 

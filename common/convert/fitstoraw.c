@@ -26,16 +26,13 @@ struct args {
 	size_t npath;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "hdu", OPT_STR, AT(hdu), "LIST",
      "0 (the primary one), numbers or names, by commas (all images)"},
     {0}};
 
 static const struct opt_program program = {.what = "Turns the images of FITS files into raw items.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .table = table};
 
 enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that is more */
 

@@ -29,7 +29,6 @@ struct args {
 	fitsfile *f;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "compress", OPT_WORD, AT(compress), "CODEC",
      "%s: tiles of rows, compressed without loss (none)", .words = "none|gzip|rice"},
@@ -38,9 +37,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the images of a FITS file.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .table = table};
 
 enum { BLOCK = 1 << 20 };
 

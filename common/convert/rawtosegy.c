@@ -12,7 +12,6 @@ struct args {
 	int format;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "headers", OPT_STR, AT(headers), "FILE",
      "take all headers of this SEG-Y file over, byte for byte, and its format"},

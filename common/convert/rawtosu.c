@@ -9,7 +9,6 @@ struct args {
 	int order;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
 				    "take the headers of this SU file over, byte for byte"},
 				   {0, "endian", OPT_WORD, AT(order), "ORDER",

@@ -19,20 +19,15 @@ struct args {
 	bool positions, header;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
     {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
     {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
-    .what = "Writes samples as numbers, a line for each row of the fastest axis.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .what = "Writes samples as numbers, a line for each row of the fastest axis.", .table = table};
 
 static void
 check(void *options)

@@ -351,7 +351,6 @@ struct args {
 	TIFF *t;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "compress", OPT_WORD, AT(how.compress), "CODEC", "%s, all without loss (none)",
      .words = "none|deflate|lzw|zstd"},
@@ -364,9 +363,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the pages of a TIFF file.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .table = table};
 
 static void
 check(void *options)

@@ -28,7 +28,6 @@ struct args {
 	size_t npath;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "type", OPT_WORD, AT(type), "TYPE", "%s (double)", .words = IMG_WORDS},
     {0, "columns", OPT_STR, AT(columns), "NAMES",
@@ -36,13 +35,9 @@ static const struct opt table[] = {
     {0, "header", OPT_FLAG, AT(header), NULL, "the first line of a file names the columns"},
     {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
-    .what = "Turns numbers in text into raw items; an empty line ends an item.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .what = "Turns numbers in text into raw items; an empty line ends an item.", .table = table};
 
 static struct args
 parse(int argc, char **argv)

@@ -33,7 +33,6 @@ struct args {
 
 enum { STACK, ITEMS };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "pages", OPT_WORD, AT(pages), "HOW", "%s: pages as one item, or an item each (stack)",
      .words = "stack|items"},
@@ -44,9 +43,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+					   .table = table};
 
 /* An open file, and where its pages and masks are. */
 struct source {

@@ -8,9 +8,7 @@ static const struct opt table[] = {{0}};
 
 static const struct opt_program program = {
     .what = "Turns PNM, PAM, PFM and NumPy files into raw items; raw items pass through.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .table = table};
 
 static void
 convert(void *args, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)

@@ -30,7 +30,6 @@ struct args {
 	size_t flipped[IMG_MAXDIM], nflip, place[IMG_MAXDIM], norder;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {{0, "crop", OPT_LIST, AT(crop), "AXIS:FROM:TO",
 				    "samples FROM to TO - 1 of an axis; may be repeated"},
 				   {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX",
@@ -40,13 +39,10 @@ static const struct opt table[] = {{0, "crop", OPT_LIST, AT(crop), "AXIS:FROM:TO
 				   {0, "order", OPT_STR, AT(order), "AXES",
 				    "the axes that are left, fastest first: 1,0 transposes"},
 				   {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Cuts, slices, flips and reorders the axes of items; 0 is the fastest axis.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .table = table};
 
 /* --- arguments ------------------------------------------------------------------------------------------------------- */
 

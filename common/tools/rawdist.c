@@ -21,20 +21,16 @@ struct args {
 	bool volume, pixels;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "volume", OPT_FLAG, AT(volume), NULL,
      "a stack is one volume, not a picture after the other"},
     {0, "pixels", OPT_FLAG, AT(pixels), NULL, "distances are in samples, whatever the spacings"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Computes the distance of each chosen sample to the nearest that is not chosen.",
     .table = table,
-    .common = OPT_THREADS,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .common = OPT_THREADS};
 
 /* --- one item ------------------------------------------------------------------------------------------------------ */
 

@@ -19,7 +19,6 @@ struct args {
 	bool json, skip;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "json", OPT_FLAG, AT(json), NULL, "one JSON object a line for each item"},
     {0, "skip", OPT_FLAG, AT(skip), NULL, "only the offset of each payload in its file"},
@@ -27,9 +26,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Describes the items of a stream: type, shape, keys, and the range of samples.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .table = table};
 
 static void
 check(void *options)

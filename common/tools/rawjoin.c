@@ -385,7 +385,6 @@ struct args {
 	size_t npath;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "fill", OPT_STR, AT(how.fill), "V",
      "the value, nan too, of pixels that no part has (an error)"},
@@ -405,9 +404,7 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Puts parts of pictures together, each where it says that it lies.",
     .table = table,
-    .common = OPT_FORMAT,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .common = OPT_FORMAT};
 
 static struct args
 parse(int argc, char **argv)

@@ -79,7 +79,6 @@ struct args {
 	size_t components, dims; /* of the items so far */
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
      "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26"},
@@ -97,13 +96,10 @@ static const struct opt table[] = {
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
      .group = OPT_DATA},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Finds the connected components of pictures and volumes, and measures them.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .table = table};
 
 static const int connectivities[] = {4, 8, 6, 18, 26};
 

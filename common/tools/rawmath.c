@@ -35,7 +35,7 @@ struct args {
 
 static const struct opt table[] = {{.name = "type",
 				    .kind = OPT_WORD,
-				    .at = offsetof(struct args, type),
+				    .at = AT(type),
 				    .arg = "TYPE",
 				    .help = "%s (float, or double where floats would lose digits)",
 				    .words = IMG_WORDS},

@@ -464,7 +464,6 @@ put_running(const struct args *args, struct raw_in *in, struct img *x, struct ra
 
 /* ---- the program ---- */
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "combine", OPT_WORD, AT(combine), "HOW",
      "median, mean, sum, min, max or clip: one number for each pixel; clip is a clipped mean",
@@ -476,14 +475,11 @@ static const struct opt table[] = {
      .seen = AT(has_spacing)},
     {0, "unit", OPT_STR, AT(unit), "TEXT", "of the new axis, such as um"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Stacks items along a new axis, combines them into one, or takes a stack apart.",
     .table = table,
-    .common = OPT_THREADS | OPT_FORMAT,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .common = OPT_THREADS | OPT_FORMAT};
 
 static void
 check(void *options)

@@ -27,7 +27,6 @@ struct args {
 	size_t before[2], after[2];
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "grid", OPT_STR, AT(grid), "GXxGY", "as many parts across and down, of even size"},
     {0, "size", OPT_STR, AT(size), "WxH", "parts of that size; the last ones are smaller"},
@@ -37,13 +36,9 @@ static const struct opt table[] = {
      "pixels of the neighbours around, or LEFT,RIGHT,TOP,BOTTOM"},
     {0, "only", OPT_INT, AT(only), "I", "only the I-th part, from 0, row by row", 0, INT32_MAX},
     {0}};
-#undef AT
 
-static const struct opt_program program = {.what =
-					       "Cuts pictures into parts that say where they lie.",
-					   .table = table,
-					   .operands = "[FILE ...]",
-					   .max_operands = SIZE_MAX};
+static const struct opt_program program = {
+    .what = "Cuts pictures into parts that say where they lie.", .table = table};
 
 /* --- arguments ----------------------------------------------------------------------------------------------------- */
 

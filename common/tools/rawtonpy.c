@@ -11,10 +11,7 @@ const char *const weir_prog = "rawtonpy";
 static const struct opt table[] = {{0}};
 
 static const struct opt_program program = {
-    .what = "Writes raw items as NumPy arrays (.npy), one after the other.",
-    .table = table,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .what = "Writes raw items as NumPy arrays (.npy), one after the other.", .table = table};
 
 enum { PREFIX = 10, ROOM = 1024 };
 

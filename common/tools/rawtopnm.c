@@ -26,7 +26,6 @@ struct args {
 	size_t ncut;
 };
 
-#define AT(member) offsetof(struct args, member)
 static const struct opt table[] = {
     {0, "range", OPT_STR, AT(range), "RANGE", "LO:HI, minmax, or percentiles as p1:p99",
      .words = "minmax"},
@@ -36,14 +35,11 @@ static const struct opt table[] = {
     {0, "signed", OPT_FLAG, AT(diverging), NULL, "show negative blue, zero white, positive red"},
     {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX", "show only this place of that axis, from 0"},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Turns raw items into PGM and PPM pictures; integers are kept as they are.",
     .table = table,
-    .common = OPT_THREADS,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .common = OPT_THREADS};
 
 static void
 check(void *options)

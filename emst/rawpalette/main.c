@@ -22,8 +22,6 @@ struct args {
 	size_t npath;
 };
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {0, "colours", OPT_SIZE, AT(colours), "K", "how many, at most 256", 1, PALETTE_MOST,
      .required = true},
@@ -37,14 +35,11 @@ static const struct opt table[] = {
      .group = OPT_DATA},
     {0, "together", OPT_FLAG, AT(together), NULL, "one palette of all items", .group = OPT_DATA},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Replaces the colours of pictures by K colours that lose least.",
     .table = table,
-    .common = OPT_THREADS | OPT_FORMAT,
-    .operands = "[FILE ...]",
-    .max_operands = SIZE_MAX};
+    .common = OPT_THREADS | OPT_FORMAT};
 
 static void
 parse(struct args *args, int argc, char **argv)

@@ -24,8 +24,6 @@ struct args {
 	size_t npath;
 };
 
-#define AT(member) offsetof(struct args, member)
-
 static const struct opt table[] = {
     {0, "basis", OPT_WORD, AT(basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
     {0, "size", OPT_INT, AT(size), "N", "the kernels' width and height, odd (21 or more)", 3, 101},
@@ -40,7 +38,6 @@ static const struct opt table[] = {
     {0, "convolve", OPT_WORD, AT(convolve), "WHICH", "%s, for --subtract (either)",
      .words = "ref|new|either", .seen = AT(has_convolve)},
     {0}};
-#undef AT
 
 static const struct opt_program program = {
     .what = "Finds the kernel that turns one picture of a field into another.",
