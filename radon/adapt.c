@@ -1,16 +1,36 @@
+/*
+ * Adaptive subtraction: matches the multiples that were subtracted to the gather, by a short filter for each window of traces
+ * and times. d is the gather, m = d - left is what was subtracted, and delta is the filter that changes nothing:
+ *
+ *	f minimises sum w (d - f * m)^2 + L sum w d^2 |f - delta|^2		left becomes d - f * m
+ *
+ * Windows overlap by half. The weights w of a window fall linearly from its centre to 0 at the centres of its neighbours, so
+ * that the weights of all windows sum to 1 at each sample; the results of overlapping windows are added with these weights. The
+ * sums take in the data of live traces alone (radon_span()). L sum w d^2 is at least 1e-10 of the mean of sum w m^2 over the
+ * delays of the filter. Without that a nearly dead trace, whose d is nothing beside m, has equations that rounding makes
+ * unsolvable.
+ *
+ * The gather chooses L from {3, 1, .3, .1, .03, .01} by cross-validation. The time axis is cut into blocks of .2 s. In each
+ * window the filter of the even blocks is applied to the odd ones, and that of the odd blocks to the even ones. L is the one
+ * with the least energy of d - f * m in these other blocks, summed over all windows. Where that energy is not at least 1 % below
+ * that of d - m, left stays as it was. Multiples and primaries that are independent lose nothing to a filter that was found
+ * elsewhere, whereas the energy in its own blocks always falls.
+ *
+ * Source: Verschuur and Berkhout, Geophysics 62(5), 1997; the damping towards delta and the choice of L are ours.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/adapt.h"
+#include "radon/core.h"
 
 enum { NL = 6 };
 static const double damping[NL] = {3, 1, .3, .1, .03, .01};
 static const double block_seconds = .2, least_gain = .01;
 
-/* mu is at least this part of the mean of R's diagonal; see adapt.h. */
+/* mu is at least this part of the mean of R's diagonal; see above. */
 static const double least_damping = 1e-10;
 
 /* Windows along an axis of samples or traces: `apart` samples from one centre to the next; the first is at sample 0. */
@@ -30,7 +50,7 @@ struct moments {
 /* The arrays of one thread. */
 struct work {
 	struct moments fold[2]; /* of the even and the odd blocks */
-	double *weight;		/* [nt]: w of a trace in a window */
+	double *weight;		/* owned, with the others. [nt]: w of a trace in a window */
 	double *sum;		/* [nt]: (f - delta) * m of a trace */
 	double *factor;		/* [taps][taps]: Cholesky's, lower triangle */
 	double *c;		/* [taps]: f - delta */
@@ -44,7 +64,7 @@ struct radon_adapter {
 	double *c; /* [windows][NL][taps]: f - delta */
 	/* [windows][NL]: of the energy of d - f * m, in blocks that f was not found from */
 	double *growth;
-	double *rest;	   /* [windows]: sum w (d - m)^2 */
+	double *rest;	   /* owned, with c and growth. [windows]: sum w (d - m)^2 */
 	struct work *work; /* owned: one a thread */
 	int threads;
 };
@@ -322,17 +342,19 @@ radon_adapt(struct radon_adapter *a, const float *gather, float *left)
 static bool
 take_work(const struct radon_adapter *a, struct work *l)
 {
-	l->weight = weir_alloc(a->o->nt, sizeof *l->weight);
-	l->sum = weir_alloc(a->o->nt, sizeof *l->sum);
-	l->factor = weir_alloc(a->taps * a->taps, sizeof *l->factor);
-	l->c = weir_alloc(a->taps, sizeof *l->c);
-	for (int p = 0; p < 2; p++) {
-		l->fold[p].r = weir_alloc(a->taps * a->taps, sizeof *l->fold[p].r);
-		l->fold[p].right = weir_alloc(a->taps, sizeof *l->fold[p].right);
-		if (!l->fold[p].r || !l->fold[p].right)
-			return false;
-	}
-	return l->weight && l->sum && l->factor && l->c;
+	const size_t nt = a->o->nt, taps = a->taps, all = taps * taps;
+
+	l->weight = weir_alloc(2 * nt + 3 * (all + taps), sizeof *l->weight);
+	if (!l->weight)
+		return false;
+	l->sum = l->weight + nt;
+	l->factor = l->sum + nt;
+	l->c = l->factor + all;
+	l->fold[0].right = l->c + taps;
+	l->fold[0].r = l->fold[0].right + taps;
+	l->fold[1].right = l->fold[0].r + all;
+	l->fold[1].r = l->fold[1].right + taps;
+	return true;
 }
 
 struct radon_adapter *
@@ -355,10 +377,10 @@ radon_adapter(const struct radon_options *o, int threads)
 	a->work = weir_calloc((size_t)threads, sizeof *a->work);
 	ok = a->m && a->work && weir_mul(a->traces.n, a->times.n, &windows);
 	if (ok) {
-		a->c = weir_alloc(windows, NL * a->taps * sizeof *a->c);
-		a->growth = weir_alloc(windows, NL * sizeof *a->growth);
-		a->rest = weir_alloc(windows, sizeof *a->rest);
-		ok = a->c && a->growth && a->rest;
+		a->rest = weir_alloc(windows, (1 + NL + NL * a->taps) * sizeof *a->rest);
+		a->growth = a->rest ? a->rest + windows : NULL;
+		a->c = a->rest ? a->growth + NL * windows : NULL;
+		ok = a->rest;
 	}
 	for (int i = 0; ok && i < threads; i++)
 		ok = take_work(a, &a->work[i]);
@@ -373,21 +395,10 @@ radon_adapter_free(struct radon_adapter *a)
 {
 	if (!a)
 		return;
-	for (int i = 0; a->work && i < a->threads; i++) {
-		struct work *l = &a->work[i];
-		weir_free(l->weight);
-		weir_free(l->sum);
-		weir_free(l->factor);
-		weir_free(l->c);
-		for (int p = 0; p < 2; p++) {
-			weir_free(l->fold[p].r);
-			weir_free(l->fold[p].right);
-		}
-	}
+	for (int i = 0; a->work && i < a->threads; i++)
+		weir_free(a->work[i].weight);
 	weir_free(a->work);
 	weir_free(a->m);
-	weir_free(a->c);
-	weir_free(a->growth);
 	weir_free(a->rest);
 	weir_free(a);
 }

@@ -373,7 +373,6 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 		o->nu = parse_noise(noise_option(o), noise_text(a, o));
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
-	o->outer = 3;
 	o->inner = 20;
 	o->subtract = a->subtract;
 	o->report = a->common.verbose > 0;

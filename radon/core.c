@@ -376,18 +376,25 @@ weigh(struct radon_core *p)
 	return 0;
 }
 
-/* Allocates the arrays of a second axis of curves. */
+/* Allocates the numbers of the traces, and copies g, h and live. */
 static bool
-take_second_axis(struct radon_core *p)
+take_traces(struct radon_core *p, const struct radon_options *o)
 {
-	const size_t n = p->o.nx;
+	const size_t n = o->nx;
 
-	p->h = weir_alloc(n, sizeof *p->h);
-	p->b = weir_alloc(n, sizeof *p->b);
-	p->e = weir_alloc(n, sizeof *p->e);
-	if (!p->h || !p->b || !p->e)
+	p->g = weir_alloc(n, 6 * sizeof *p->g);
+	p->live = weir_alloc(n, sizeof *p->live);
+	if (!p->g || !p->live)
 		return false;
-	memcpy(p->h, p->o.h, n * sizeof *p->h);
+	p->a = p->g + n;
+	p->c = p->a + n;
+	memcpy(p->g, o->g, n * sizeof *p->g);
+	if (!o->nr)
+		return true;
+	p->h = p->c + n;
+	p->b = p->h + n;
+	p->e = p->b + n;
+	memcpy(p->h, o->h, n * sizeof *p->h);
 	return true;
 }
 
@@ -402,16 +409,9 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 		return -EOVERFLOW;
 	p->nfft = p->ntau;
 	p->nq = o->nr ? o->nq / o->nr : o->nq;
-	p->a = weir_alloc(o->nx, sizeof *p->a);
-	p->c = weir_alloc(o->nx, sizeof *p->c);
-	p->g = weir_alloc(o->nx, sizeof *p->g);
-	p->live = weir_alloc(o->nx, sizeof *p->live);
 	p->q_weight = weir_alloc(o->nq, sizeof *p->q_weight);
-	if (!p->a || !p->c || !p->g || !p->live || !p->q_weight)
+	if (!p->q_weight || !take_traces(p, o))
 		return -ENOMEM;
-	if (o->nr && !take_second_axis(p))
-		return -ENOMEM;
-	memcpy(p->g, o->g, o->nx * sizeof *p->g);
 	set_shape(p);
 	set_points(p);
 	p->o.g = p->g;
@@ -433,12 +433,7 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 void
 radon_core_free(struct radon_core *p)
 {
-	weir_free(p->a);
-	weir_free(p->c);
 	weir_free(p->g);
-	weir_free(p->h);
-	weir_free(p->b);
-	weir_free(p->e);
 	weir_free(p->live);
 	weir_free(p->q_weight);
 	weir_free(p->weight);
@@ -449,33 +444,29 @@ radon_core_free(struct radon_core *p)
 /* --- the work of a gather ------------------------------------------------------------------------------------------ */
 
 static bool
-take_turns(struct radon_worker *l, size_t nx)
-{
-	l->turn = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->turn);
-	l->by = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->by);
-	l->turned = weir_alloc(nx * USFFT_LINE, 2 * sizeof *l->turned);
-	return l->turn && l->by && l->turned;
-}
-
-static bool
 take_worker(const struct radon_core *p, struct radon_worker *l)
 {
-	const size_t row = 2 * USFFT_LINE * sizeof(double);
+	const size_t row = PAIRS * sizeof(double), nx = p->o.nx, nq = p->o.nq;
 	const bool sums = !p->nufft || (p->o.mode == RADON_LSQ && !p->h);
 
 	l->row = weir_alloc(p->nfft + 2, sizeof *l->row);
-	l->m = weir_calloc(p->o.nq * USFFT_LINE, 2 * sizeof *l->m);
-	l->d = weir_calloc(p->o.nx * USFFT_LINE, 2 * sizeof *l->d);
-	if (!l->row || !l->m || !l->d || (p->nufft && usfft_line_work(&l->line, &p->line)))
+	l->m = weir_calloc(nq + nx, PAIRS * sizeof *l->m);
+	if (!l->row || !l->m || (p->nufft && usfft_line_work(&l->line, &p->line)))
 		return false;
-	if (p->h && !take_turns(l, p->o.nx))
-		return false;
+	l->d = l->m + nq * PAIRS;
+	if (p->h) {
+		if (!(l->turn = weir_alloc(3 * nx, row)))
+			return false;
+		l->by = l->turn + nx * PAIRS;
+		l->turned = (float *)(l->by + nx * PAIRS);
+	}
 	if (!sums || p->o.method == RADON_USFFT2D)
 		return true;
-	l->z = weir_alloc(p->o.nx, row);
-	l->e = weir_alloc(p->o.nx, row);
-	l->sum = weir_alloc(p->nq, row);
-	return l->z && l->e && l->sum;
+	if (!(l->z = weir_alloc(2 * nx + p->nq, row)))
+		return false;
+	l->e = l->z + nx * PAIRS;
+	l->sum = l->e + nx * PAIRS;
+	return true;
 }
 
 bool
@@ -504,13 +495,8 @@ radon_room_free(struct radon_room *r)
 		struct radon_worker *l = &r->worker[i];
 		weir_free(l->row);
 		weir_free(l->m);
-		weir_free(l->d);
 		weir_free(l->z);
-		weir_free(l->e);
-		weir_free(l->sum);
 		weir_free(l->turn);
-		weir_free(l->by);
-		weir_free(l->turned);
 		usfft_line_work_free(&l->line);
 	}
 	weir_free(r->worker);

@@ -857,7 +857,7 @@ radon_direct_sparse(const struct radon_options *o, const float *gather, double *
 	struct radon_options own = *o;
 	struct descent s = {.o = &own, .gather = gather};
 	double *room = begin_descent(&s), all = 0;
-	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	const int sets = o->mode == RADON_SPARSE ? RADON_SETS : 1;
 
 	for (int i = 0; room && i < sets; i++) {
 		if (i)

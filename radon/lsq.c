@@ -9,7 +9,7 @@
 #include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/plan.h"
+#include "radon/core.h"
 
 /* ---- systems ---- */
 
@@ -322,7 +322,6 @@ toeplitz_free(struct toeplitz *s)
 	weir_free(s->turn);
 	weir_free(s->fa);
 	weir_free(s->e);
-	weir_free(s->t0);
 	weir_free(s->unsafe);
 	if (s->forward)
 		fftw_destroy_plan(s->forward);
@@ -348,12 +347,12 @@ toeplitz_new(size_t n, size_t blocks)
 		goto fail;
 	s->turn = weir_alloc(s->len, 2 * sizeof *s->turn);
 	s->fa = weir_alloc_large(rows, PAIRS * sizeof *s->fa);
-	s->e = weir_alloc(blocks, USFFT_LINE * sizeof *s->e);
-	s->t0 = weir_alloc(blocks, USFFT_LINE * sizeof *s->t0);
+	s->e = weir_alloc(blocks, 2 * USFFT_LINE * sizeof *s->e);
 	s->unsafe = weir_alloc(blocks, USFFT_LINE * sizeof *s->unsafe);
 	s->ft = weir_calloc(blocks, sizeof *s->ft);
-	if (!s->turn || !s->fa || !s->e || !s->t0 || !s->unsafe || !s->ft || !plan_ffts(s))
+	if (!s->turn || !s->fa || !s->e || !s->unsafe || !s->ft || !plan_ffts(s))
 		goto fail;
+	s->t0 = s->e + blocks * USFFT_LINE;
 	for (size_t m = 0; m < s->len; m++) {
 		const double phase = -2 * M_PI * (double)(m * n % s->len) / (double)s->len;
 		s->turn[2 * m] = cos(phase);
@@ -441,7 +440,7 @@ struct radon_evidence {
 	struct radon_room room;
 	size_t n, ld; /* frequencies, and their number padded to whole blocks */
 	float *d;     /* [nx][ld] complex */
-	/* [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
+	/* Owned, with j and logdet. [ld]: the weight of a frequency in J; 0: it is too weak, or outside the band. */
 	double *rank;
 	double *j; /* [blocks][NUS]: parts of J; before that, energies of the n frequencies */
 	/* The factors of each block with each NU, and the logarithms of their determinants: [blocks][NUS][USFFT_LINE]. */
@@ -573,13 +572,13 @@ take_room(struct radon_evidence *e, int threads)
 	e->n = (p->nw + EVERY - 1) / EVERY;
 	e->ld = (e->n + USFFT_LINE - 1) / USFFT_LINE * USFFT_LINE;
 	e->d = weir_calloc(p->o.nx * e->ld, 2 * sizeof *e->d);
-	e->rank = weir_calloc(e->ld, sizeof *e->rank);
-	e->j = weir_calloc(e->ld, NUS * sizeof *e->j);
-	e->logdet = weir_alloc(e->ld, NUS * sizeof *e->logdet);
+	e->rank = weir_calloc(e->ld, (1 + 2 * NUS) * sizeof *e->rank);
+	e->j = e->rank ? e->rank + e->ld : NULL;
+	e->logdet = e->rank ? e->j + NUS * e->ld : NULL;
 	e->factored = weir_calloc(e->ld, sizeof *e->factored);
 	e->solver = toeplitz_new(p->o.nq, e->ld / USFFT_LINE * NUS);
 	e->m = weir_alloc((size_t)threads * p->o.nq, USFFT_LINE * 2 * sizeof *e->m);
-	return room && e->d && e->rank && e->j && e->logdet && e->factored && e->solver && e->m &&
+	return room && e->d && e->rank && e->factored && e->solver && e->m &&
 	       radon_lsq_take(&e->room, e->solver);
 }
 
@@ -610,8 +609,6 @@ radon_evidence_free(struct radon_evidence *e)
 	weir_free(e->m);
 	weir_free(e->d);
 	weir_free(e->rank);
-	weir_free(e->j);
-	weir_free(e->logdet);
 	weir_free(e->factored);
 	radon_room_free(&e->room);
 	radon_core_free(&e->core);

@@ -4,7 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/plan.h"
+#include "radon/core.h"
 #include "usfft/usfft.h"
 
 /* ---- the transform in two dimensions ---- */
@@ -153,8 +153,6 @@ radon_2d_model(struct radon_2d *two, const struct radon_core *p, const float *pa
 }
 
 /* ---- plans ---- */
-
-/* A plan and its work: each is the part that all methods share and the parts that one method adds. */
 
 /* Is the second axis of curves all right, when there is one? */
 static bool

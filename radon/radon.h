@@ -21,7 +21,7 @@
  * ellipse, and (q + r) / 2 is its mean. With linear curves q and r are slownesses times X.
  *
  * Hyperbolic curves vary with time: t = sqrt(tau^2 + q g) with g = (x / X)^2, and q = (X / v)^2 in s^2, where v is a velocity.
- * Times count from the shot. radon/plan.h defines their operators, and conjugate gradients find their inverses.
+ * Times count from the shot. radon/core.h defines their operators, and conjugate gradients find their inverses.
  *
  * The discrete Fourier transform shifts by fractions of a sample. At each frequency w = 2 pi k / (nfft dt)
  *
@@ -65,7 +65,7 @@ enum radon_method {
 	RADON_USFFT2D
 };
 
-enum { RADON_MAXMUTE = 32 };
+enum { RADON_MAXMUTE = 32, RADON_SETS = 3 };
 
 /*
  * The mute keeps the part of the panel with q above Q(tau) and removes the rest. Its weight rises from 0 at Q to 1 at
@@ -88,7 +88,7 @@ struct radon_mute {
 	size_t npolygon;
 };
 
-/* Adaptive subtraction; see radon/adapt.h. All 0: none. */
+/* Adaptive subtraction; see radon/adapt.c. All 0: none. */
 struct radon_adapt_options {
 	double
 	    window; /* s: the length of a window in time; 0, or twice the traces' length: one window */
@@ -133,10 +133,10 @@ struct radon_options {
 	 */
 	bool raise_nu;
 	/*
-	 * sparse: sets of weights, and steps of conjugate gradients with the last set. Each earlier set takes half the steps of the
+	 * Steps of conjugate gradients with the last of RADON_SETS sets of weights of sparse. Each earlier set takes half the steps of the
 	 * next one, rounded up. lsq takes `inner` steps when the curves are hyperbolic or have two axes.
 	 */
-	int outer, inner;
+	int inner;
 	/*
 	 * With lsq and sparse the result is the gather minus what the muted panel models. Zeros that a trace begins or ends with
 	 * stay zeros.
@@ -294,7 +294,7 @@ int radon_direct_lsq(const struct radon_options *o, const float *gather, double 
 int radon_direct_noise(const struct radon_options *o, const float *gather, double *nu);
 
 /*
- * Adaptive subtraction as radon/adapt.h defines it, with a filter of at most 31 samples. out has the shape of the gather.
+ * Adaptive subtraction as radon/adapt.c defines it, with a filter of at most 31 samples. out has the shape of the gather.
  * Returns 0 or -ENOMEM.
  */
 int radon_direct_adapt(const struct radon_options *o, const float *gather, const float *left,

@@ -1,7 +1,7 @@
 /*
  * Sparse inverses, and all inverses of hyperbolic curves or two axes, by iteratively reweighted least squares. W in (0, 1] weights
  * the samples of the panel, and m = W u. For given weights, steps of conjugate gradients from u = 0 minimise
- * |d - A W u|^2 + NU nq |u|^2. Then new weights are found, which grow with the amplitude of m. This is done `outer` times in
+ * |d - A W u|^2 + NU nq |u|^2. Then new weights are found, which grow with the amplitude of m. This is done RADON_SETS times in
  * sparse mode and once in lsq mode, the first time with W = 1. The last time takes `inner` steps, and each earlier time half
  * as many as the next. Dead traces and the zeros that a trace begins or ends with contribute no equations.
  *
@@ -21,7 +21,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "radon/plan.h"
+#include "radon/core.h"
 
 /* ---- weights ---- */
 
@@ -112,7 +112,7 @@ struct operators {
 /* The arrays of one gather. */
 struct radon_irls {
 	const struct radon_core *p;	/* borrowed */
-	float *u, *weight, *dir, *grad; /* [nq][ntau] */
+	float *u, *weight, *dir, *grad; /* [nq][ntau]; u: owned, with the others */
 	float *res, *step;		/* [nx][row]: residual, A W x */
 	size_t row;			/* floats that a trace takes in them */
 	double damping;			/* NU nq of the run */
@@ -134,23 +134,25 @@ struct radon_irls *
 radon_irls(const struct radon_core *p)
 {
 	struct radon_irls *s = weir_calloc(1, sizeof *s);
-	const size_t panel = p->ntau * sizeof(float), row = p->o.hyperbolic ? p->o.nt : 2 * p->ld;
+	const size_t row = p->o.hyperbolic ? p->o.nt : 2 * p->ld;
+	const size_t rows = (p->o.nq + 15) / 16 * 16; /* so that each panel is aligned */
 
 	if (!s)
 		return NULL;
 	*s = (struct radon_irls){.p = p, .row = row};
-	s->u = weir_alloc(p->o.nq, panel);
-	s->weight = weir_alloc(p->o.nq, panel);
-	s->dir = weir_alloc(p->o.nq, panel);
-	s->grad = weir_alloc(p->o.nq, panel);
-	s->res = weir_calloc(p->o.nx, row * sizeof *s->res);
-	s->step = weir_calloc(p->o.nx, row * sizeof *s->step);
+	s->u = weir_alloc(4 * rows, p->ntau * sizeof *s->u);
+	s->res = weir_calloc(2 * p->o.nx, row * sizeof *s->res);
 	s->part = weir_alloc(p->o.nq > p->o.nx ? p->o.nq : p->o.nx, sizeof *s->part);
 	s->span = weir_alloc(p->o.nx, sizeof *s->span);
-	if (s->u && s->weight && s->dir && s->grad && s->res && s->step && s->part && s->span)
-		return s;
-	radon_irls_free(s);
-	return NULL;
+	if (!s->u || !s->res || !s->part || !s->span) {
+		radon_irls_free(s);
+		return NULL;
+	}
+	s->weight = s->u + rows * p->ntau;
+	s->dir = s->weight + rows * p->ntau;
+	s->grad = s->dir + rows * p->ntau;
+	s->step = s->res + p->o.nx * row;
+	return s;
 }
 
 void
@@ -159,11 +161,7 @@ radon_irls_free(struct radon_irls *s)
 	if (!s)
 		return;
 	weir_free(s->u);
-	weir_free(s->weight);
-	weir_free(s->dir);
-	weir_free(s->grad);
 	weir_free(s->res);
-	weir_free(s->step);
 	weir_free(s->part);
 	weir_free(s->span);
 	weir_free(s);
@@ -384,7 +382,7 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 	struct radon_report *r)
 {
 	const struct radon_options *o = &s->p->o;
-	const int sets = o->mode == RADON_SPARSE ? o->outer : 1;
+	const int sets = o->mode == RADON_SPARSE ? RADON_SETS : 1;
 	double all = 0;
 
 	s->w = w;

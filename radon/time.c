@@ -3,7 +3,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/par.h"
-#include "radon/plan.h"
+#include "radon/core.h"
 
 /* ---- shifts ---- */
 

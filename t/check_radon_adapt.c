@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "radon/adapt.h"
+#include "radon/core.h"
 #include "t/check_radon.h"
 
 static struct check_rng rng = {23};

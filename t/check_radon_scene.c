@@ -15,7 +15,6 @@ const struct radon_options scene_small = {.nt = 90,
 					  .dq = .007,
 					  .g = scene_g,
 					  .nu = .008,
-					  .outer = 3,
 					  .inner = 20,
 					  .threads = 2};
 

@@ -222,7 +222,7 @@ check_adjoint(struct check_rng *r)
 	check_end(&many, "type 2 is the adjoint of type 1");
 }
 
-/* Tiles heavier than a piece included. */
+/* Tiles heavier than a piece included; and values that come by index, where there are seven threads. */
 static void
 check_threads(struct check_rng *r)
 {
@@ -240,7 +240,7 @@ check_threads(struct check_rng *r)
 			q.o.threads = 1;
 			problem_run(&q, type, -1, one);
 			for (q.o.threads = 2; q.o.threads <= 7; q.o.threads += 5) {
-				problem_run(&q, type, -1, more);
+				problem_run_on(&on_cpu, &q, type, -1, q.o.threads == 2, more);
 				check_case(&many, !memcmp(one, more, bytes),
 					   "%s type %d: %d threads", problem_name(&q, kind), type,
 					   q.o.threads);
@@ -250,56 +250,35 @@ check_threads(struct check_rng *r)
 	check_end(&many, "the same bytes for any number of threads");
 }
 
-/* Values that come by index, in a second run, give what carried ones give. */
-static void
-check_again(struct check_rng *r)
-{
-	struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {40, 30}, .threads = 2};
-	struct usfft_plan *p;
-	struct problem q;
-	size_t bad;
-
-	problem_make(&q, &o, 900, UNIFORM, r);
-	double *a = check_alloc(2 * q.modes, sizeof *a), *b = check_alloc(2 * q.modes, sizeof *b);
-	problem_run(&q, 1, -1, a);
-	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
-		die("no plan");
-	for (int i = 0; i < 2; i++) {
-		check_poison(b, 2 * q.modes * sizeof *b);
-		usfft_type1(p, -1, q.c, b);
-	}
-	check(!memcmp(a, b, 2 * q.modes * sizeof *a), "points sorted once serve many values",
-	      "differ");
-	usfft_free(p);
-	check_free();
-}
-
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
 static void
-check_one_tile(bool single, struct check_rng *r)
+check_one_tile(struct check_rng *r)
 {
-	struct usfft_options o = {.dim = 1,
-				  .tol = single ? 1e-5 : 1e-10,
-				  .single = single,
-				  .n = {3000},
-				  .threads = 2,
-				  .type = 2};
-	struct usfft_plan *p;
-	struct problem q;
-	size_t bad;
+	struct check_many many = {0};
 
-	problem_make(&q, &o, 20000, FAR, r);
-	double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(q.pt.m, 2 * sizeof *c);
-	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
-		die("no plan");
-	usfft_type2(p, 1, q.f, c);
-	usfft_type1(p, 1, q.c, f);
-	check(problem_error(&q, 2, 1, c) < o.tol && problem_error(&q, 1, 1, f) < o.tol,
-	      single ? "float: a plan for type 2 serves type 1, too"
-		     : "a plan for type 2 serves type 1, too",
-	      "%g %g", problem_error(&q, 2, 1, c), problem_error(&q, 1, 1, f));
-	usfft_free(p);
-	check_free();
+	for (int single = 0; single < 2; single++) {
+		struct usfft_options o = {.dim = 1,
+					  .tol = single ? 1e-5 : 1e-10,
+					  .single = single,
+					  .n = {3000},
+					  .threads = 2,
+					  .type = 2};
+		struct usfft_plan *p;
+		struct problem q;
+		size_t bad;
+		problem_make(&q, &o, 20000, FAR, r);
+		double *f = check_alloc(q.modes, 2 * sizeof *f),
+		       *c = check_alloc(q.pt.m, 2 * sizeof *c);
+		if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
+			die("no plan");
+		usfft_type2(p, 1, q.f, c);
+		usfft_type1(p, 1, q.c, f);
+		const double two = problem_error(&q, 2, 1, c), one = problem_error(&q, 1, 1, f);
+		check_case(&many, two < o.tol && one < o.tol, "single %d: %g %g", single, two, one);
+		usfft_free(p);
+		check_free();
+	}
+	check_end(&many, "a plan for type 2 serves type 1, too");
 }
 
 static void
@@ -346,9 +325,7 @@ check_usfft(void)
 	check_registers(&r);
 	check_adjoint(&r);
 	check_threads(&r);
-	check_again(&r);
-	check_one_tile(false, &r);
-	check_one_tile(true, &r);
+	check_one_tile(&r);
 	check_refused();
 	check_usfft_batch();
 	check_usfft_more();

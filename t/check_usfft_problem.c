@@ -213,7 +213,8 @@ problem_run_on(const struct engine *e, const struct problem *q, int type, int si
 		die("no plan");
 	check_poison(out, outs * 2 * (q->o.single ? sizeof(float) : sizeof(double)));
 	int err = e->points(p, &q->pt, along ? q->c : NULL, 2, &bad);
-	if (!err)
+	/* Points without values of their own serve many runs. */
+	for (int runs = type == 1 && !along ? 2 : 1; runs > 0 && !err; runs--)
 		err = type == 1 ? e->type1(p, sign, along ? NULL : q->c, out)
 				: e->type2(p, sign, q->f, out);
 	usfft_free(p);

@@ -79,16 +79,26 @@ holds_cells(const struct grid *g, size_t row)
 	return g->dim < 3 || row % g->plane < g->n[1];
 }
 
+/* Returns the options of the transform that computes T. T has an element for each difference of two modes. */
+static struct usfft_options
+differences(const struct usfft_options *o)
+{
+	struct usfft_options d = *o;
+
+	for (int a = 0; a < o->dim; a++)
+		d.n[a] = 2 * o->n[a] - 1;
+	d.single = false;
+	d.fft_order = true;
+	return d;
+}
+
 /* Transforms column T to its symbol. T is Hermitian, so the symbol is real. */
 static int
 make_symbol(struct toeplitz *t, const struct usfft_options *o, const double *column)
 {
-	struct usfft_options twice = *o;
+	const struct usfft_options twice = differences(o);
 	struct grid g;
 
-	twice.fft_order = true;
-	for (int a = 0; a < o->dim; a++)
-		twice.n[a] = 2 * o->n[a] - 1;
 	int err = make_grid(&g, &twice, o->n);
 	if (!err && !(t->symbol = weir_alloc(g.cells, sizeof *t->symbol)))
 		err = -ENOMEM;
@@ -108,7 +118,7 @@ make_symbol(struct toeplitz *t, const struct usfft_options *o, const double *col
 
 /* out = T in. Both hold n complex modes in the order of o. */
 static void
-usfft_toeplitz_apply(struct toeplitz *t, const double *in, double *out)
+toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 {
 	struct grid *g = &t->grid;
 	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
@@ -129,27 +139,6 @@ usfft_toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < rows; r++)
 		modes_get(g, -1, r, 0, n, out + 2 * r * n);
-}
-
-/*
- * Makes t for the modes and threads of o. column: T_k at 2 n - 1 modes per axis, in FFT order. Returns 0, -ENOMEM or
- * -EOVERFLOW. t need not be initialised; the caller frees it also after a failure.
- */
-static int
-usfft_toeplitz_make(struct toeplitz *t, const struct usfft_options *o, const double *column)
-{
-	*t = (struct toeplitz){0};
-	t->took = o->took ? o->took : &t->own;
-	const int err = make_symbol(t, o, column);
-	return err ? err : make_grid(&t->grid, o, o->n);
-}
-
-/* Frees what t owns. It accepts a zeroed struct. */
-static void
-usfft_toeplitz_free(struct toeplitz *t)
-{
-	grid_free(&t->grid);
-	weir_free(t->symbol);
 }
 
 /* ---- weights ---- */
@@ -357,19 +346,6 @@ weighted(const struct usfft_options *o, const struct usfft_points *pt, const dou
 	return err;
 }
 
-/* Returns the options of the transform that computes T. T has an element for each difference of two modes. */
-static struct usfft_options
-differences(const struct usfft_options *o)
-{
-	struct usfft_options d = *o;
-
-	for (int a = 0; a < o->dim; a++)
-		d.n[a] = 2 * o->n[a] - 1;
-	d.single = false;
-	d.fft_order = true;
-	return d;
-}
-
 size_t
 usfft_inverse_bytes(const struct usfft_options *o)
 {
@@ -378,7 +354,7 @@ usfft_inverse_bytes(const struct usfft_options *o)
 	return usfft_bytes(&d);
 }
 
-/* Makes T from the weights. */
+/* Makes T from the weights, by a transform at 2 n - 1 modes per axis. The caller frees t also after a failure. */
 static int
 make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct usfft_points *pt,
 	      const double *w, int sign, size_t *bad)
@@ -392,8 +368,11 @@ make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct us
 			return -EOVERFLOW;
 	double *column = weir_alloc(n, 2 * sizeof *column);
 	err = column ? weighted(&twice, pt, w, NULL, -sign, column, bad) : -ENOMEM;
+	t->took = o->took ? o->took : &t->own;
 	if (!err)
-		err = usfft_toeplitz_make(t, o, column);
+		err = make_symbol(t, o, column);
+	if (!err)
+		err = make_grid(&t->grid, o, o->n);
 	weir_free(column);
 	return err;
 }
@@ -401,7 +380,8 @@ make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct us
 static void
 free_normal(struct normal *a)
 {
-	usfft_toeplitz_free(&a->t);
+	grid_free(&a->t.grid);
+	weir_free(a->t.symbol);
 	weir_free(a->seen);
 	weir_free(a->back);
 }
@@ -454,13 +434,13 @@ apply(void *who, const double *in, double *out)
 	struct normal *a = who;
 
 	if (!a->coils)
-		usfft_toeplitz_apply(&a->t, in, out);
+		toeplitz_apply(&a->t, in, out);
 	else
 		memset(out, 0, 2 * a->n * sizeof *out);
 	for (size_t c = 0; c < a->coils; c++) {
 		const double *map = a->maps + 2 * c * a->n;
 		see(map, in, a->n, a->seen);
-		usfft_toeplitz_apply(&a->t, a->seen, a->back);
+		toeplitz_apply(&a->t, a->seen, a->back);
 		add_back(map, a->back, a->n, out);
 	}
 	for (size_t i = 0; a->lambda > 0 && i < 2 * a->n; i++)

@@ -146,6 +146,9 @@ size_t records_find_bad(const struct piece *s);
 void sort_free(struct points *q);
 void crowd_free(struct crowds *q);
 
+/* Records from..to-1, which lie in one tile. */
+struct tile_points tile_points_of(const struct usfft_plan *p, int sign, size_t from, size_t to);
+
 /* Is any tile crowded? */
 bool crowd_anywhere(const struct usfft_plan *p);
 

@@ -55,19 +55,13 @@ phase_load(const struct usfft_points *pt, int a, size_t from, size_t n, double *
 		x[j] = real_at(pt->x[a], (from + j) * pt->stride, true);
 }
 
-WEIR_CLONES(add_turns, (double s, const double *x, size_t n, double *turns), (s, x, n, turns))
+/* turns[j] += s x[j], up to whole turns. The product is split into its rounded value and the exact rest. */
+WEIR_CLONES(phase_add, (double s, const double *x, size_t n, double *turns), (s, x, n, turns))
 {
 	for (size_t j = 0; j < n; j++) {
 		const double p = s * x[j];
 		turns[j] += p - rint(p) + fma(s, x[j], -p);
 	}
-}
-
-/* turns[j] += s x[j], up to whole turns. The product is split into its rounded value and the exact rest. */
-static void
-phase_add(double s, const double *x, size_t n, double *turns)
-{
-	add_turns(s, x, n, turns);
 }
 
 /*
@@ -235,7 +229,6 @@ choose_period(const struct usfft_options *o, const double modes[3], double perio
 	size_t n[3] = {0};
 	int w = 0;
 	const bool none = usfft_choose(o, &w, n);
-
 
 	for (int a = 0; a < o->dim; a++) {
 		const double cells = (double)n[a], most = (double)o->n[a], part = w / cells * most;

@@ -164,17 +164,11 @@ static char *
 open_tile(const struct worker *w, size_t t, struct tile_points *pt)
 {
 	const struct usfft_plan *p = w->p;
-	const size_t from = p->points.start[t], span = (size_t)tile_span(p->o.dim);
+	const size_t span = (size_t)tile_span(p->o.dim);
 	const size_t x = t % p->tiles[0] * p->span, y = t / p->tiles[0] % p->tiles[1] * span;
 	const size_t z = t / p->tiles[0] / p->tiles[1] * span;
 
-	*pt = (struct tile_points){.record = (char *)p->points.record + from * p->points.bytes,
-				   .n = p->points.start[t + 1] - from,
-				   .bytes = p->points.bytes,
-				   .wide = p->points.wide,
-				   .bits = p->bits,
-				   .indexed = true,
-				   .sign = w->sign};
+	*pt = tile_points_of(p, w->sign, p->points.start[t], p->points.start[t + 1]);
 	return w->cells + ((z * w->grid.plane + y) * w->grid.ld + x) * grid_cell_bytes(&w->grid);
 }
 

@@ -9,7 +9,6 @@
 
 extern "C" {
 #include "radon/core.h"
-#include "radon/plan.h"
 }
 
 enum {

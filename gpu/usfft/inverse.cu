@@ -15,8 +15,8 @@
  *
  * Products with the matrix of the normal equations.
  *
- *	lay_column	thread = cell: the matrix's column around the end of each axis, or 0; its FFT is the symbol
- *	pad, crop	thread = cell, mode: modes into an array of twice their length, at its beginning or at both ends, and back
+ *	pad, crop	thread = cell, mode: modes into an array of twice their length, at its beginning or at both ends, and back.
+ *			The matrix's column is padded too; its FFT is the symbol
  *	times_symbol	thread = cell
  *
  * Bytes a product, c cells of 16 bytes: the FFTs read and write 2 (1 + (d-1) / 2) c cells (gpu/fft.h: half of the slices are empty,
@@ -49,26 +49,6 @@ typedef cplx<double> sample;
 constexpr int AXES =
     3; /* of length 1 beyond t.dim: an index known to the compiler needs no local memory */
 
-/* column: 2 n - 1 modes an axis, in FFT order. */
-__global__ void
-lay_column(const toeplitz t, const sample *column)
-{
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads()) {
-		unsigned rest = (unsigned)i;
-		size_t at = 0, step = 1;
-		bool here = true;
-#pragma unroll
-		for (int a = 0; a < AXES; a++) {
-			const unsigned x = rest % t.len[a], back = t.len[a] - x, n = t.n[a];
-			here = here && (x < n || back < n);
-			at += step * (x < n ? x : 2 * n - 1 - back);
-			rest /= t.len[a];
-			step *= 2 * n - 1;
-		}
-		t.work[i] = here ? column[at] : sample{0, 0};
-	}
-}
-
 __global__ void
 take_symbol(const toeplitz t)
 {
@@ -77,8 +57,13 @@ take_symbol(const toeplitz t)
 	}
 }
 
+/* What an array has at the beginning and at the end of each axis of the cells: modes, or the column of the matrix. */
+struct ends {
+	unsigned head[3], tail[3];
+};
+
 __global__ void
-pad(const toeplitz t, const sample *in)
+pad(const toeplitz t, const ends e, const sample *in)
 {
 	for (size_t i = first_of_all(); i < t.cells; i += all_threads()) {
 		unsigned rest = (unsigned)i;
@@ -86,12 +71,12 @@ pad(const toeplitz t, const sample *in)
 		bool here = true;
 #pragma unroll
 		for (int a = 0; a < AXES; a++) {
-			const unsigned x = rest % t.len[a], gap = t.len[a] - t.n[a];
-			const bool low = x < t.n[a] - t.tail[a];
-			here = here && (low || x >= t.len[a] - t.tail[a]);
-			at += step * (low ? x : x - gap);
+			const unsigned x = rest % t.len[a], n = e.head[a] + e.tail[a];
+			const bool low = x < e.head[a];
+			here = here && (low || x >= t.len[a] - e.tail[a]);
+			at += step * (low ? x : x - (t.len[a] - n));
 			rest /= t.len[a];
-			step *= t.n[a];
+			step *= n;
 		}
 		t.work[i] = here ? in[at] : sample{0, 0};
 	}
@@ -165,6 +150,7 @@ int
 toeplitz_make(struct gpu *g, struct toeplitz *t, const sample *column)
 {
 	const unsigned last = t->n[t->dim - 1];
+	ends all; /* 2 n - 1 modes an axis, in FFT order */
 	const struct gpu_fft_slices whole = fft_of(*t, last, last - 1), part = fft_of_modes(*t);
 	void *at;
 	int err;
@@ -178,7 +164,11 @@ toeplitz_make(struct gpu *g, struct toeplitz *t, const sample *column)
 	if ((err = gpu_fft_slices_prepare(g, &whole)) || (err = gpu_fft_slices_prepare(g, &part)) ||
 	    (err = gpu_begin(g)))
 		return err;
-	GPU_LAUNCH(g, lay_column, blocks_for_all(t->cells), ALL_THREADS, 0, *t, column);
+	for (int a = 0; a < AXES; a++) {
+		all.head[a] = t->n[a];
+		all.tail[a] = t->n[a] - 1;
+	}
+	GPU_LAUNCH(g, pad, blocks_for_all(t->cells), ALL_THREADS, 0, *t, all, column);
 	if ((err = gpu_fft_spread_slices(g, &whole, -1, t->work)))
 		return err;
 	GPU_LAUNCH(g, take_symbol, blocks_for_all(t->cells), ALL_THREADS, 0, *t);
@@ -189,9 +179,14 @@ int
 toeplitz_apply(struct gpu *g, const toeplitz &t, const sample *in, sample *out)
 {
 	const struct gpu_fft_slices f = fft_of_modes(t);
+	ends modes;
 	int err;
 
-	GPU_LAUNCH(g, pad, blocks_for_all(t.cells), ALL_THREADS, 0, t, in);
+	for (int a = 0; a < AXES; a++) {
+		modes.head[a] = t.n[a] - t.tail[a];
+		modes.tail[a] = t.tail[a];
+	}
+	GPU_LAUNCH(g, pad, blocks_for_all(t.cells), ALL_THREADS, 0, t, modes, in);
 	if ((err = gpu_fft_spread_slices(g, &f, -1, t.work)))
 		return err;
 	GPU_LAUNCH(g, times_symbol, blocks_for_all(t.cells), ALL_THREADS, 0, t);

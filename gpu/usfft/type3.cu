@@ -31,8 +31,8 @@ hat(const hats &h, int axis, double f)
 {
 	const double b = h.beta[axis], p = h.reach[axis] * f;
 
-	return h.hat0[axis] *
-	       (h.gauss ? exp(-p * p / (4 * b)) : window_sinhc(b * b - p * p) / window_sinhc(b * b));
+	return h.hat0[axis] * (h.gauss ? exp(-p * p / (4 * b))
+				       : window_sinhc(b * b - p * p) / window_sinhc(b * b));
 }
 
 template <class T>

@@ -124,15 +124,6 @@ pairs_of_item(struct gathers *s)
 	return true;
 }
 
-/* Makes pairs the distances from 0. */
-static void
-be_distances(struct gathers *s)
-{
-	s->noffset /= 2;
-	for (size_t j = 0; j < s->noffset; j++)
-		s->offset[j] = hypot(s->offset[2 * j], s->offset[2 * j + 1]);
-}
-
 static void
 offsets_of_axis(struct gathers *s)
 {
@@ -148,7 +139,10 @@ offsets_of_axis(struct gathers *s)
 		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
 }
 
-/* Finds the item's offsets from its keys or its trace axis, into s->offset. It finds none when a file gives them instead. */
+/*
+ * Finds the item's offsets from its keys or its trace axis, into s->offset: pairs, or their distances from 0. It finds none when a
+ * file gives them instead.
+ */
 static void
 offsets_of_item(struct gathers *s)
 {
@@ -162,10 +156,13 @@ offsets_of_item(struct gathers *s)
 			       "offset-y:=");
 	if (s->per == 2 || (s->offset = numbers_of_key(s, "offsets", &s->noffset)))
 		return;
-	if (pairs_of_item(s))
-		be_distances(s);
-	else
+	if (!pairs_of_item(s)) {
 		offsets_of_axis(s);
+		return;
+	}
+	s->noffset /= 2;
+	for (size_t j = 0; j < s->noffset; j++)
+		s->offset[j] = hypot(s->offset[2 * j], s->offset[2 * j + 1]);
 }
 
 /*

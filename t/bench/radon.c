@@ -59,7 +59,6 @@ options(size_t nt, size_t nx, size_t nq, int threads)
 				  .q0 = -.3,
 				  .dq = .9 / (double)(nq > 1 ? nq - 1 : 1),
 				  .nu = .05,
-				  .outer = 3,
 				  .inner = 20,
 				  .threads = threads};
 	struct check_rng rng = {1};

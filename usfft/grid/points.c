@@ -227,17 +227,12 @@ size_t
 records_find_bad(const struct piece *s)
 {
 	for (size_t j = 0; j < s->pt->m; j++) {
-		double v[2] = {0, 0};
 		for (int a = 0; a < s->p->o.dim; a++)
 			if (!isfinite(coordinate(s->pt, a, j)))
 				return j;
-		if (s->c && s->p->real == sizeof(float))
-			for (int i = 0; i < 2; i++)
-				v[i] = ((const float *)s->c)[j * s->cstride + (size_t)i];
-		else if (s->c)
-			memcpy(v, (const double *)s->c + j * s->cstride, sizeof v);
-		if (!isfinite(v[0]) || !isfinite(v[1]))
-			return j;
+		for (size_t i = 0; s->c && i < 2; i++)
+			if (!isfinite(real_at(s->c, j * s->cstride + i, s->p->o.single)))
+				return j;
 	}
 	return 0;
 }

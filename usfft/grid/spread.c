@@ -530,9 +530,8 @@ loader(const struct usfft_plan *p)
 	return (struct visitor){load_piece, 2 * p->real, p->ops->lanes};
 }
 
-/* Records from..to-1, which lie in one tile. */
-static struct tile_points
-some_points(const struct usfft_plan *p, int sign, size_t from, size_t to)
+struct tile_points
+tile_points_of(const struct usfft_plan *p, int sign, size_t from, size_t to)
 {
 	return (struct tile_points){.record = (char *)p->points.record + from * p->points.bytes,
 				    .n = to - from,
@@ -548,7 +547,7 @@ static void
 spread_part(const struct usfft_plan *p, int sign, bool crowded, size_t from, size_t to,
 	    const void *c, size_t i)
 {
-	const struct tile_points pt = some_points(p, sign, from, to);
+	const struct tile_points pt = tile_points_of(p, sign, from, to);
 	const struct crowds *q = &p->crowds;
 
 	if (crowded) {
@@ -676,7 +675,7 @@ static void
 interp_tile(const struct usfft_plan *p, int sign, size_t tile, void *c, char *acc)
 {
 	const size_t from = p->points.start[tile], to = p->points.start[tile + 1];
-	const struct tile_points pt = some_points(p, sign, from, to);
+	const struct tile_points pt = tile_points_of(p, sign, from, to);
 	const struct visitor load = loader(p);
 
 	if (from == to || to - from > TILE_HEAVY)
@@ -695,7 +694,7 @@ interp_heavy(const struct usfft_plan *p, int sign, size_t tile, void *c)
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
 	for (size_t from = first; from < end; from += TILE_HEAVY) {
 		const size_t to = from + TILE_HEAVY < end ? from + TILE_HEAVY : end;
-		const struct tile_points pt = some_points(p, sign, from, to);
+		const struct tile_points pt = tile_points_of(p, sign, from, to);
 		p->ops->interp[p->o.dim - 1][p->win[0].w](&p->taps, p->acc, &pt, c);
 	}
 }
@@ -720,7 +719,7 @@ interp_line(const struct usfft_plan *p, int sign, void *c)
 #pragma omp for schedule(static)
 		for (size_t j = 0; j < m; j += TILE_HEAVY) {
 			const size_t to = m - j < TILE_HEAVY ? m : j + TILE_HEAVY;
-			const struct tile_points pt = some_points(p, sign, j, to);
+			const struct tile_points pt = tile_points_of(p, sign, j, to);
 			p->ops->interp[0][w](&p->taps, p->acc, &pt, c);
 		}
 	}

@@ -762,18 +762,6 @@ watch(void *who, const struct usfft_outcome *got)
 		warn("iteration %d, residual %.3g", got->iterations, got->residual);
 }
 
-static void
-write_solution(struct job *j, const struct img *x, const struct usfft_options *o, double *f,
-	       size_t modes)
-{
-	struct img y;
-
-	stream_modes_head(&y, o, !j->a.output);
-	item_write_head(j, &y, x);
-	item_write_row(j, f, modes, false);
-	img_free(&y);
-}
-
 /* Checks the options of the transforms against points of dim axes. Without --pixel only, which has checks of its own. */
 static void
 check_plan(const struct job *j, int dim)
@@ -829,7 +817,7 @@ item_invert(struct job *j, struct img *x)
 	if (j->a.pixel)
 		sky_write(j, x, o.n, f, false);
 	else
-		write_solution(j, x, &o, f, modes);
+		write_modes(j, x, &o, (char *)f);
 	weir_free(f);
 	weir_free(b);
 	values_free(&q.v);

@@ -222,12 +222,11 @@ allocate(struct usfft_sky *p)
 	p->start = weir_calloc(p->cells + 1, sizeof *p->start);
 	p->vis = weir_alloc(p->m, sizeof *p->vis);
 	p->turn = weir_alloc((n[0] / 2 + 1) * (n[1] / 2 + 1), sizeof *p->turn);
-	p->value = weir_alloc(p->m, 2 * sizeof *p->value);
-	p->some = weir_alloc(p->m, 2 * sizeof *p->some);
+	p->value = weir_alloc(p->m, 4 * sizeof *p->value);
+	p->some = p->value ? p->value + 2 * p->m : NULL;
 	p->sum = weir_alloc_large(p->modes, 2 * sizeof *p->sum);
 	p->row = weir_alloc(threads * n[0], 2 * sizeof *p->row);
-	return p->start && p->vis && p->turn && p->value && p->some && p->sum && p->row ? 0
-											: -ENOMEM;
+	return p->start && p->vis && p->turn && p->value && p->sum && p->row ? 0 : -ENOMEM;
 }
 
 static int
@@ -282,7 +281,7 @@ usfft_sky_free(struct usfft_sky *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->start, p->vis, p->turn, p->value, p->some, p->sum, p->row};
+	void *owned[] = {p->start, p->vis, p->turn, p->value, p->sum, p->row};
 
 	usfft_free(p->plan);
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
