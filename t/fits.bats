@@ -317,8 +317,6 @@ after() {
 	fits 16 '100 100' -- 's>' {1..10000} >a.fits
 	head -c 9000 a.fits >cut.fits
 	fits 16 '1048576 1048576' -- 's>' 1 >huge.fits
-	: >empty.fits
-	gen noise 9 9 >a.pgm
 	while IFS='|' read -r text options; do
 		fails 1 "$text" fitstoraw $options
 	done <<-'END'
@@ -332,23 +330,13 @@ after() {
 		--max-bytes|--max-bytes=1000 a.fits
 		--max-bytes|huge.fits
 		HDU 0: the payload ends after|--max-bytes=4T huge.fits
-		empty.fits: empty input|empty.fits
-		absent.fits: No such file|absent.fits
-		a.pgm: |a.pgm
-		.: |.
 	END
 	fails 1 '(stdin): HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw <cut.fits
-	fails 1 '(stdin): empty input' fitstoraw </dev/null
-	fails 2 'stdin can be read only once' fitstoraw -o out - - <a.fits
-	fails 2 '--stats names this input' fitstoraw --stats=a.fits a.fits
 	[ "$(fitstoraw a.fits | rawtotext | head -c 5)" = '1 2 3' ]
 }
 
-@test "a full disk and a TMPDIR that is missing are failures" {
-	fits 16 '100 100' -- 's>' {1..10000} >a.fits
-	fitstoraw a.fits >a
-	fails 1 'No space left' bash -c 'rawtofits a >/dev/full'
-	fails 1 'No space left' bash -c 'fitstoraw a.fits >/dev/full'
+@test "a TMPDIR that is missing is a failure, and nothing is left there" {
+	gen noise 9 9 >a
 	TMPDIR=$PWD/absent fails 1 'absent/weir' rawtofits a
 	TMPDIR=$PWD rawtofits a >b
 	[ -z "$(find . -name 'weir.*')" ]

@@ -109,14 +109,6 @@ choose_type(int bitpix, double scale, double zero, bool blank)
 	return bitpix <= 16 && float_is_enough(scale, zero) ? IMG_F32 : IMG_F64;
 }
 
-/* The number of rows that a tile of a compressed image has. */
-static LONGLONG
-rows_of_tiles(const struct source *s)
-{
-	const double rows = number_of(s->f, "ZTILE2", 1);
-	return rows >= 1 && rows <= 0x1p30 ? (LONGLONG)rows : 1;
-}
-
 static struct layout
 read_layout(const struct source *s)
 {
@@ -141,7 +133,8 @@ read_layout(const struct source *s)
 	l.primary = l.packed && number_of(s->f, "ZSIMPLE", 0) != 0;
 	l.scaled = img_is_float(l.type) && (bitpix > 0 || scale != 1 || zero != 0);
 	l.nulls = blank || (l.packed && bitpix < 0);
-	l.rows = l.packed ? rows_of_tiles(s) : 1;
+	const double rows = l.packed ? number_of(s->f, "ZTILE2", 1) : 1;
+	l.rows = rows >= 1 && rows <= 0x1p30 ? (LONGLONG)rows : 1;
 	return l;
 }
 
@@ -151,12 +144,7 @@ read_layout(const struct source *s)
 static bool
 is_kept(const struct layout *l, const char *name)
 {
-	static const char *const changed[] = {"BLANK", "BSCALE", "BZERO", "BITPIX"};
-
-	for (size_t i = 0; l->scaled && i < sizeof changed / sizeof *changed; i++)
-		if (!strcmp(name, changed[i]))
-			return false;
-	return true;
+	return !l->scaled || !card_is_one_of(name, " BLANK BSCALE BZERO BITPIX ");
 }
 
 static void
@@ -353,38 +341,28 @@ is_table(fitsfile *f)
 	return type != IMAGE_HDU;
 }
 
-/* Returns the number of the table's column of samples, or 0. */
+/* Returns the number of the table's column of samples, or 0, and how many it has in a row. */
 static int
-column_of(fitsfile *f)
+column_of(fitsfile *f, LONGLONG *repeat)
 {
 	static char name[] = "PSF_MASK";
 	int column = 0, status = 0;
 
-	if (fits_get_colnum(f, CASEINSEN, name, &column, &status)) {
-		fits_clear_errmsg();
-		return 0;
-	}
-	return column;
-}
-
-/* Returns how many numbers the column has in a row. */
-static LONGLONG
-repeat_of(fitsfile *f)
-{
-	LONGLONG repeat = 0;
-	int status = 0;
-
-	if (fits_get_coltypell(f, column_of(f), NULL, &repeat, NULL, &status))
-		fits_clear_errmsg();
-	return repeat;
+	if (!fits_get_colnum(f, CASEINSEN, name, &column, &status) &&
+	    !fits_get_coltypell(f, column, NULL, repeat, NULL, &status))
+		return column;
+	fits_clear_errmsg();
+	return 0;
 }
 
 /* Whether the current HDU has PSFEx's coefficients. */
 static bool
 is_psf(fitsfile *f)
 {
+	LONGLONG repeat;
+
 	return number_of(f, "POLNAXIS", -1) >= 0 && number_of(f, "PSF_SAMP", NAN) > 0 &&
-	       (!is_table(f) || column_of(f));
+	       (!is_table(f) || column_of(f, &repeat));
 }
 
 /* Whether name is that of a position in the image: X_IMAGE, XWIN_IMAGE ... */
@@ -421,6 +399,7 @@ static int
 read_psf(fitsfile *f, struct psf *p, struct why *why)
 {
 	const double degree = number_of(f, "POLDEG1", NAN), axes = number_of(f, "POLNAXIS", 0);
+	LONGLONG repeat;
 	double size[3];
 
 	*p = (struct psf){.degree = -1, .step = number_of(f, "PSF_SAMP", NAN)};
@@ -433,7 +412,7 @@ read_psf(fitsfile *f, struct psf *p, struct why *why)
 	p->w = (size_t)size[0];
 	p->h = (size_t)size[1];
 	p->n = (size_t)size[2];
-	if (is_table(f) && repeat_of(f) != (LONGLONG)(p->w * p->h * p->n))
+	if (is_table(f) && column_of(f, &repeat) && repeat != (LONGLONG)(p->w * p->h * p->n))
 		return not_read(why, "and its column does not have the samples of PSFAXIS");
 	if (!(p->step >= .01 && p->step <= 100))
 		return not_read(why, "and PSF_SAMP is not in .01..100");
@@ -474,10 +453,12 @@ load_psf(fitsfile *f, const struct psf *p, int *status)
 {
 	const LONGLONG n = (LONGLONG)(p->w * p->h * p->n);
 	float *samples = weir_xalloc((size_t)n, sizeof *samples);
+	LONGLONG repeat;
 	int any;
 
 	if (is_table(f))
-		fits_read_col(f, TFLOAT, column_of(f), 1, 1, n, NULL, samples, &any, status);
+		fits_read_col(f, TFLOAT, column_of(f, &repeat), 1, 1, n, NULL, samples, &any,
+			      status);
 	else
 		fits_read_img(f, TFLOAT, 1, n, NULL, samples, &any, status);
 	return samples;

@@ -68,32 +68,22 @@ enum fate { ALWAYS, IF_TRUE, IF_ALIKE, NEVER };
 static enum fate
 fate_of(const char *name)
 {
-	static const struct {
-		const char *name;
-		enum fate fate;
-	} fates[] = {{"EXTEND", ALWAYS},  {"GROUPS", ALWAYS},	{"CHECKSUM", ALWAYS},
-		     {"DATASUM", ALWAYS}, {"PCOUNT", IF_ALIKE}, {"GCOUNT", IF_ALIKE},
-		     {"BLANK", NEVER},	  {"END", NEVER},	{"ZHECKSUM", NEVER},
-		     {"ZDATASUM", NEVER}};
-
-	for (size_t i = 0; i < sizeof fates / sizeof *fates; i++)
-		if (!strcmp(name, fates[i].name))
-			return fates[i].fate;
-	return IF_TRUE;
+	return card_is_one_of(name, " EXTEND GROUPS CHECKSUM DATASUM ") ? ALWAYS
+	       : card_is_one_of(name, " PCOUNT GCOUNT ")		? IF_ALIKE
+	       : card_is_one_of(name, " BLANK END ZHECKSUM ZDATASUM ")	? NEVER
+									: IF_TRUE;
 }
 
 /* Writes the card over the one that cfitsio has written, or after the others: there it stood in the original. */
 static void
 place_structural(const struct unit *u, const char *name, const char *card)
 {
-	static const char *const free_place[] = {"EXTEND", "BSCALE", "BZERO"};
 	int status = 0;
 
-	for (size_t i = 0; i < sizeof free_place / sizeof *free_place; i++)
-		if (!strcmp(name, free_place[i]) && fits_delete_key(u->f, name, &status)) {
-			fits_clear_errmsg();
-			status = 0;
-		}
+	if (card_is_one_of(name, " EXTEND BSCALE BZERO ") && fits_delete_key(u->f, name, &status)) {
+		fits_clear_errmsg();
+		status = 0;
+	}
 	fits_update_card(u->f, name, card, &status);
 	check(status);
 }

@@ -223,17 +223,20 @@ card_unpack(char card[CARD + 1])
 /* --- what cards say ------------------------------------------------------------------------------------------------- */
 
 bool
+card_is_one_of(const char *name, const char *list)
+{
+	char word[CARD];
+
+	return snprintf(word, sizeof word, " %s ", name) < CARD && strstr(list, word);
+}
+
+bool
 card_is_structural(const char *name)
 {
-	static const char *const names[] = {"SIMPLE",  "XTENSION", "BITPIX",   "NAXIS",
-					    "PCOUNT",  "GCOUNT",   "EXTEND",   "GROUPS",
-					    "BSCALE",  "BZERO",	   "BLANK",    "CHECKSUM",
-					    "DATASUM", "END",	   "ZDATASUM", "ZHECKSUM"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return !strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")];
+	return card_is_one_of(name,
+			      " SIMPLE XTENSION BITPIX NAXIS PCOUNT GCOUNT EXTEND GROUPS BSCALE "
+			      "BZERO BLANK CHECKSUM DATASUM END ZDATASUM ZHECKSUM ") ||
+	       (!strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
 
 enum { KEY = CARD_PREFIX_LEN + 2 * CARD };
@@ -614,16 +617,6 @@ follow_axis(struct img *x, int axis, char version)
 	}
 }
 
-/* Whether the cards of x say anything of axis j (from 1), in any system. */
-static bool
-has_system(const struct img *x, int j)
-{
-	for (size_t v = 0; v < sizeof versions - 1; v++)
-		if (describes(x, j, versions[v]))
-			return true;
-	return false;
-}
-
 /*
  * IRAF's physical coordinates: i = LTM p + LTV, where i counts the samples of this image from 1. An axis of which no other card
  * says where it lies gets them. CNPIX of the Digitized Sky Survey is the place of the first sample on the plate.
@@ -635,8 +628,11 @@ follow_physical(struct img *x, int axis)
 	const int j = axis + 1;
 	const struct number ltv = number_of(x, "LTV%d", j), ltm = number_of(x, "LTM%d_%d", j, j),
 			    plate = number_of(x, "CNPIX%d", j);
+	bool stated = false; /* by a card of some system */
 
-	if (!isnan(ltv.v) || !has_system(x, j)) {
+	for (size_t v = 0; v < sizeof versions - 1; v++)
+		stated |= describes(x, j, versions[v]);
+	if (!isnan(ltv.v) || !stated) {
 		card_set_number(x, ltv.name, (value_or(ltv.v, 0) - 1 - a->min) / a->spacing + 1);
 		if (!isnan(ltm.v) || a->spacing != 1)
 			card_set_number(x, ltm.name, value_or(ltm.v, 1) / a->spacing);

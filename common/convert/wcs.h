@@ -62,6 +62,9 @@ bool card_unpack(char card[CARD + 1]);
  */
 bool card_is_structural(const char *name);
 
+/* Whether the list has the name: words with a blank before and behind each. */
+bool card_is_one_of(const char *name, const char *list);
+
 /* Sets *v to the number on the card `name` of x. Returns false when the card is missing or holds no number. */
 bool card_number(const struct img *x, const char *name, double *v);
 
