@@ -28,7 +28,7 @@ ibm_of(float x)
 	unsigned char b[4];
 
 	segy_encode(SEGY_IBM, false, 1, b, &x);
-	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+	return (uint32_t)bytes_load(b, 4, false);
 }
 
 /* f 2^-24 16^(e - 64), which is exact in double. */
@@ -52,9 +52,9 @@ ibm_is_decoded(void)
 	for (size_t i = 0; i < 100000; i++) {
 		const size_t n = sizeof ends / sizeof *ends;
 		const uint32_t v = i < n ? ends[i] : (uint32_t)rng_u64(&r);
-		const unsigned char big[4] = {(unsigned char)(v >> 24), (unsigned char)(v >> 16),
-					      (unsigned char)(v >> 8), (unsigned char)v},
-				    little[4] = {big[3], big[2], big[1], big[0]};
+		unsigned char big[4], little[4];
+		bytes_store(big, 4, false, v);
+		bytes_store(little, 4, true, v);
 		const float want = (float)value_of_ibm(v), got = decode(SEGY_IBM, false, big),
 			    turned = decode(SEGY_IBM, true, little);
 		check_case(&many, !memcmp(&got, &want, 4) && !memcmp(&turned, &want, 4),

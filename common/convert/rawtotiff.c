@@ -18,30 +18,35 @@
 #include "common/stream/nodata.h"
 #include "common/stream/raw.h"
 
-enum { TIFFPUT_PLAIN, TIFFPUT_DEFLATE, TIFFPUT_LZW, TIFFPUT_ZSTD };
+enum { PLAIN, DEFLATE, LZW, ZSTD };
 
-/* How pages are stored. */
-struct tiffput {
-	int compress; /* one of the above */
+const char *const weir_prog = "rawtotiff";
+
+struct args {
+	struct opt_common common;
+	int compress; /* one of those above */
 	size_t tile;  /* the side of tiles; 0: strips of rows */
+	bool big;
+	const char *nodata; /* NULL: the key of each item */
+	/* The file that is being written; t is NULL before the first item. */
+	struct tempfile file;
+	TIFF *t;
 };
 
 /* The shape of an item as pages. */
-struct tiffput_pages {
+struct pages {
 	int row; /* the axis along a row: 1 when axis 0 holds planes, else 0 */
 	size_t planes, w, h, n;
 	size_t bits; /* of a sample */
 	bool complex;
 };
 
-/* ---- pages ---- */
-
 /* The tags of the pages that rawtotiff writes. */
 
 enum { STRIP = 1 << 18 }; /* bytes of a strip, or a row if that is more */
 
 static uint16_t
-format_of(const struct img *x, const struct tiffput_pages *p)
+format_of(const struct img *x, const struct pages *p)
 {
 	if (p->complex)
 		return SAMPLEFORMAT_COMPLEXIEEEFP;
@@ -68,7 +73,7 @@ extra_of(const struct img *x, size_t n, uint16_t *extra)
 }
 
 static void
-set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+set_colour(TIFF *t, const struct img *x, const struct pages *p)
 {
 	const char *key = img_key(x, "tiff.photometric"), *kind = x->axis[0].kind;
 	const bool rgba = p->row && !strcmp(kind, "RGBA-color");
@@ -97,12 +102,12 @@ set_colour(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 }
 
 static void
-set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct tiffput_pages *p)
+set_layout(TIFF *t, const struct args *args, const struct img *x, const struct pages *p)
 {
-	static const unsigned codecs[] = {[TIFFPUT_PLAIN] = COMPRESSION_NONE,
-					  [TIFFPUT_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
-					  [TIFFPUT_LZW] = COMPRESSION_LZW,
-					  [TIFFPUT_ZSTD] = COMPRESSION_ZSTD};
+	static const unsigned codecs[] = {[PLAIN] = COMPRESSION_NONE,
+					  [DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
+					  [LZW] = COMPRESSION_LZW,
+					  [ZSTD] = COMPRESSION_ZSTD};
 	const size_t row = (p->w * p->planes * p->bits + 7) / 8;
 	const size_t rows = row < STRIP ? STRIP / row : 1;
 
@@ -113,14 +118,14 @@ set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct
 	TIFFSetField(t, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
 	TIFFSetField(t, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
 	set_colour(t, x, p);
-	TIFFSetField(t, TIFFTAG_COMPRESSION, codecs[how->compress]);
-	if (how->compress != TIFFPUT_PLAIN && p->bits >= 8 && !p->complex)
+	TIFFSetField(t, TIFFTAG_COMPRESSION, codecs[args->compress]);
+	if (args->compress != PLAIN && p->bits >= 8 && !p->complex)
 		TIFFSetField(t, TIFFTAG_PREDICTOR,
 			     img_is_float(x->type) ? PREDICTOR_FLOATINGPOINT
 						   : PREDICTOR_HORIZONTAL);
-	if (how->tile) {
-		TIFFSetField(t, TIFFTAG_TILEWIDTH, (uint32_t)how->tile);
-		TIFFSetField(t, TIFFTAG_TILELENGTH, (uint32_t)how->tile);
+	if (args->tile) {
+		TIFFSetField(t, TIFFTAG_TILEWIDTH, (uint32_t)args->tile);
+		TIFFSetField(t, TIFFTAG_TILELENGTH, (uint32_t)args->tile);
 	} else {
 		TIFFSetField(t, TIFFTAG_ROWSPERSTRIP, (uint32_t)(rows < p->h ? rows : p->h));
 	}
@@ -129,32 +134,24 @@ set_layout(TIFF *t, const struct tiffput *how, const struct img *x, const struct
 static unsigned
 unit_code(const char *unit)
 {
-	return !unit		     ? RESUNIT_NONE
-	       : !strcmp(unit, "in") ? RESUNIT_INCH
-	       : !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
-				     : RESUNIT_NONE;
-}
-
-/* Takes the resolution of axes without units from the key of tifftoraw: n pixels a unit where the spacing is 1. */
-static bool
-kept_resolution(const struct img *x, double *n, char unit[3])
-{
-	const char *key = img_key(x, TIFF_RESOLUTION);
-
-	*unit = 0;
-	return key && sscanf(key, "%lf %2s", n, unit) >= 1 && *n > 0 && isfinite(*n);
+	return unit && !strcmp(unit, "in")   ? RESUNIT_INCH
+	       : unit && !strcmp(unit, "cm") ? RESUNIT_CENTIMETER
+					     : RESUNIT_NONE;
 }
 
 /* Sets the resolution: pixels per inch or centimetre when that is the axes' unit, else per unit of ImageJ's description. */
 static void
-set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+set_resolution(TIFF *t, const struct img *x, const struct pages *p)
 {
 	const struct img_axis *a = &x->axis[p->row], *b = x->dim > p->row + 1 ? a + 1 : a;
 	double n = 1, u = a->spacing, v = b->spacing;
+	const char *key = img_key(x, TIFF_RESOLUTION);
 	unsigned code = unit_code(a->unit);
-	char unit[3];
+	char unit[3] = "";
 
-	if (!a->unit && !b->unit && kept_resolution(x, &n, unit)) {
+	/* Of axes without units, the key of tifftoraw has it: n pixels a unit where the spacing is 1. */
+	if (!a->unit && !b->unit && key && sscanf(key, "%lf %2s", &n, unit) >= 1 && n > 0 &&
+	    isfinite(n)) {
 		u = isnan(u) ? 1 : u;
 		v = isnan(v) ? 1 : v;
 		code = unit_code(unit);
@@ -170,7 +167,7 @@ set_resolution(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 
 /* Makes the contents of a description from the axes of the item. */
 static void
-describe(const struct img *x, const struct tiffput_pages *p, struct stackmeta *m)
+describe(const struct img *x, const struct pages *p, struct stackmeta *m)
 {
 	stackmeta_read("", 1, m);
 	m->n = p->n;
@@ -201,7 +198,7 @@ same_number(double a, double b)
 
 /* Whether the axes of pages are still those of the item's own description. An axis without a label may be any of them. */
 static bool
-same_axes(const struct stackmeta *then, const struct img *x, const struct tiffput_pages *p)
+same_axes(const struct stackmeta *then, const struct img *x, const struct pages *p)
 {
 	const char *name = then->order;
 	const size_t *n = then->size;
@@ -220,7 +217,7 @@ same_axes(const struct stackmeta *then, const struct img *x, const struct tiffpu
 /* Whether the item's own description, from its file, is still true. */
 static bool
 still_true(const struct stackmeta *then, const struct stackmeta *now, const struct img *x,
-	   const struct tiffput_pages *p)
+	   const struct pages *p)
 {
 	if (!then->imagej && !then->ome)
 		return now->n == 1;
@@ -233,7 +230,7 @@ still_true(const struct stackmeta *then, const struct stackmeta *now, const stru
 
 /* OME's name for the type of samples; NULL where it has none. */
 static const char *
-ome_type(const struct img *x, const struct tiffput_pages *p)
+ome_type(const struct img *x, const struct pages *p)
 {
 	static const char *const names[] = {
 	    [IMG_I8] = "int8",	 [IMG_U8] = "uint8",   [IMG_I16] = "int16", [IMG_U16] = "uint16",
@@ -261,7 +258,7 @@ set_ome(char **text, const char *name, const char *value)
 
 /* Brings the type and the size of pictures in OME's text up to date. */
 static void
-update_ome(char **text, const struct img *x, const struct tiffput_pages *p)
+update_ome(char **text, const struct img *x, const struct pages *p)
 {
 	char number[24];
 
@@ -291,12 +288,12 @@ is_in_order(const struct stackmeta *m)
 
 /* Returns whether the item's own description is kept and is ImageJ's. */
 static bool
-set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
+set_description(TIFF *t, const struct img *x, const struct pages *p)
 {
 	const char *value = img_key(x, "tiff.ImageDescription");
 	char *old = value ? tiff_unescape(value) : NULL, text[512];
 	const struct img_axis *a = &x->axis[p->row];
-	const bool odd_unit = a->unit && strcmp(a->unit, "in") && strcmp(a->unit, "cm");
+	const bool odd_unit = a->unit && unit_code(a->unit) == RESUNIT_NONE;
 	struct stackmeta then, now;
 
 	describe(x, p, &now);
@@ -322,10 +319,9 @@ set_description(TIFF *t, const struct img *x, const struct tiffput_pages *p)
 
 /* Sets the tags of page i of x, i < p->n. After a failure, tiff_why() says what was wrong. */
 static void
-tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const struct tiffput_pages *p,
-	     size_t i)
+set_tags(TIFF *t, const struct args *args, const struct img *x, const struct pages *p, size_t i)
 {
-	set_layout(t, how, x, p);
+	set_layout(t, args, x, p);
 	set_resolution(t, x, p);
 	if (p->n > 1)
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
@@ -337,25 +333,11 @@ tiffput_tags(TIFF *t, const struct tiffput *how, const struct img *x, const stru
 	tiff_set_geo(t, x, p->row);
 }
 
-/* ---- the program ---- */
-
-const char *const weir_prog = "rawtotiff";
-
-struct args {
-	struct opt_common common;
-	struct tiffput how;
-	bool big;
-	const char *nodata; /* NULL: the key of each item */
-	/* The file that is being written; t is NULL before the first item. */
-	struct tempfile file;
-	TIFF *t;
-};
-
 static const struct opt table[] = {
-    {0, "compress", OPT_WORD, AT(how.compress), "CODEC", "%s, all without loss (none)",
+    {0, "compress", OPT_WORD, AT(compress), "CODEC", "%s, all without loss (none)",
      .words = "none|deflate|lzw|zstd"},
-    {0, "tile", OPT_SIZE, AT(how.tile), "N",
-     "tiles of NxN pixels, a multiple of 16 (strips of rows)", 16, 4096},
+    {0, "tile", OPT_SIZE, AT(tile), "N", "tiles of NxN pixels, a multiple of 16 (strips of rows)",
+     16, 4096},
     {0, "bigtiff", OPT_FLAG, AT(big), NULL,
      "BigTIFF; the default where the first item has 4 GB or more"},
     {0, "nodata", OPT_STR, AT(nodata), "V",
@@ -371,8 +353,8 @@ check(void *options)
 	const struct args *args = options;
 	double v;
 
-	if (args->how.tile % 16)
-		die_usage("--tile: %zu is not a multiple of 16", args->how.tile);
+	if (args->tile % 16)
+		die_usage("--tile: %zu is not a multiple of 16", args->tile);
 	if (args->nodata && !opt_number(args->nodata, &v))
 		die_usage("--nodata: '%s' is not a number", args->nodata);
 }
@@ -389,10 +371,10 @@ die_tiff(void)
 
 /* --- shape ----------------------------------------------------------------------------------------------------------- */
 
-static struct tiffput_pages
+static struct pages
 shape_of(const struct raw_in *in, const struct img *x)
 {
-	struct tiffput_pages p = {.row = img_row_axis(x), .planes = 1, .h = 1, .n = 1};
+	struct pages p = {.row = img_row_axis(x), .planes = 1, .h = 1, .n = 1};
 
 	if (p.row)
 		p.planes = x->axis[0].n;
@@ -418,7 +400,7 @@ struct writer {
 	TIFF *t;
 	struct raw_in *in;
 	const struct img *x;
-	struct tiffput_pages p;
+	struct pages p;
 	struct nodata nodata;
 	size_t found[2];    /* samples that are numbers and equal nodata; that are NaN */
 	size_t row, stride; /* bytes of a row: of the item; of the file */
@@ -483,23 +465,22 @@ put_tiles(const struct writer *w, size_t y, size_t n, size_t side)
 static void
 put_page(const struct args *args, struct writer *w, struct stats *st)
 {
-	uint32_t rows = (uint32_t)args->how.tile;
+	uint32_t rows = (uint32_t)args->tile;
 
-	if (!args->how.tile)
+	if (!args->tile)
 		TIFFGetField(w->t, TIFFTAG_ROWSPERSTRIP, &rows);
 	w->row = w->p.w * w->p.planes * img_type_size(w->x->type);
 	w->stride = w->p.bits == 1 ? (w->p.w + 7) / 8 : w->row;
 	w->rows = weir_xalloc(rows, w->row);
-	w->unit = weir_xalloc(args->how.tile ? args->how.tile * args->how.tile * (w->row / w->p.w)
-					     : rows * w->stride,
-			      1);
+	w->unit = weir_xalloc(
+	    args->tile ? args->tile * args->tile * (w->row / w->p.w) : rows * w->stride, 1);
 	for (size_t y = 0; y < w->p.h; y += rows) {
 		const size_t n = w->p.h - y < rows ? w->p.h - y : rows;
 
 		read_rows(w, n);
 		stats_charge(st, STATS_READ);
-		if (args->how.tile)
-			put_tiles(w, y, n, args->how.tile);
+		if (args->tile)
+			put_tiles(w, y, n, args->tile);
 		else
 			put_strip(w, y, n);
 		stats_charge(st, STATS_WRITE);
@@ -518,7 +499,7 @@ put_run(const struct args *args, struct writer *w, struct progress *bar, struct 
 	const tdir_t before = TIFFNumberOfDirectories(w->t);
 
 	for (size_t i = 0; i < w->p.n; i++) {
-		tiffput_tags(w->t, &args->how, w->x, &w->p, i);
+		set_tags(w->t, args, w->x, &w->p, i);
 		TIFFSetField(w->t, TIFFTAG_ROWSPERSTRIP, (uint32_t)w->p.h);
 		if (!TIFFDeferStrileArrayWriting(w->t) || !TIFFWriteCheck(w->t, 0, weir_prog) ||
 		    !TIFFWriteDirectory(w->t))
@@ -544,14 +525,14 @@ put_pages(const struct args *args, struct raw_in *in, const struct img *x, struc
 	struct progress bar;
 
 	tempfile_warn_space(in, x, "TIFF");
-	if (args->how.tile && w.p.bits == 1)
+	if (args->tile && w.p.bits == 1)
 		w.p.bits = 8;
 	progress_start(&bar, args->common.quiet);
-	if (w.p.n > 1 && args->how.compress == TIFFPUT_PLAIN && !args->how.tile) {
+	if (w.p.n > 1 && args->compress == PLAIN && !args->tile) {
 		put_run(args, &w, &bar, st);
 	} else {
 		for (size_t i = 0; i < w.p.n; i++) {
-			tiffput_tags(w.t, &args->how, x, &w.p, i);
+			set_tags(w.t, args, x, &w.p, i);
 			put_page(args, &w, st);
 			if (!TIFFWriteDirectory(w.t))
 				die_tiff();

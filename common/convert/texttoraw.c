@@ -197,13 +197,6 @@ take_names(struct text *t, const char *s)
 	*to = 0;
 }
 
-/* Skips the mark of UTF-8 that some programs put before the text. */
-static char *
-skip_mark(char *s)
-{
-	return strncmp(s, "\xef\xbb\xbf", 3) ? s : s + 3;
-}
-
 /* Reads a line to *s. Returns false at the end of the text. */
 static bool
 next_line(struct text *t, char **s, size_t *room)
@@ -231,7 +224,9 @@ next_item(struct text *t, const struct args *args)
 	t->n = t->columns = 0;
 	file_flush_when_idle(t->f);
 	while (next_line(t, &s, &room)) {
-		char *const text = t->line == 1 ? skip_mark(s) : s;
+		/* Some programs put the mark of UTF-8 before the text. */
+		const bool marked = t->line == 1 && !strncmp(s, "\xef\xbb\xbf", 3);
+		char *const text = marked ? s + 3 : s;
 		if (args->header && t->line == 1) {
 			if (!args->columns)
 				take_names(t, text);

@@ -129,16 +129,6 @@ static const struct {
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-/* Whether tiff_keys_of() reads the tag as text. */
-static bool
-tiff_is_text(uint32_t tag)
-{
-	for (size_t i = 0; i < TEXTS; i++)
-		if (texts[i].tag == tag)
-			return true;
-	return false;
-}
-
 static void
 add_escaped(struct img *x, const char *name, const char *s)
 {
@@ -234,7 +224,10 @@ is_known(uint32_t tag)
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (tag == known[i])
 			return true;
-	return tiff_is_text(tag);
+	for (size_t i = 0; i < TEXTS; i++)
+		if (tag == texts[i].tag)
+			return true;
+	return false;
 }
 
 /* Whether the values point into the file, or describe the samples in a way that no other sample has. */
@@ -252,24 +245,22 @@ read_values(TIFF *t, uint32_t tag, struct values *v)
 	const TIFFField *f = TIFFFindField(t, tag, TIFF_ANY);
 	uint16_t few = 0;
 	void *at = NULL;
+	bool got;
 
 	if (!f || is_bound(tag))
 		return false;
 	*v = (struct values){.type = TIFFFieldDataType(f)};
 	if (!TIFFFieldPassCount(f)) {
-		if (v->type != TIFF_ASCII || !TIFFGetField(t, tag, &at) || !at)
-			return false;
-		v->n = (uint32_t)strlen(at);
+		got = v->type == TIFF_ASCII && TIFFGetField(t, tag, &at) && at;
+		v->n = got ? (uint32_t)strlen(at) : 0;
 	} else if (TIFFFieldReadCount(f) == TIFF_VARIABLE2) {
-		if (!TIFFGetField(t, tag, &v->n, &at) || !at)
-			return false;
+		got = TIFFGetField(t, tag, &v->n, &at);
 	} else {
-		if (!TIFFGetField(t, tag, &few, &at) || !at)
-			return false;
+		got = TIFFGetField(t, tag, &few, &at);
 		v->n = few;
 	}
 	v->at = at;
-	return v->n && v->n <= TIFF_LONGEST;
+	return got && at && v->n && v->n <= TIFF_LONGEST;
 }
 
 /* The bytes of a value. Returns 0 where the type is none of those that become keys. */

@@ -134,7 +134,7 @@ struct tiffpage {
 	size_t layers;	    /* pictures of the page: of complex samples each plane is one, else 1 */
 	enum img_type type; /* of a sample of the item */
 	unsigned maxval;    /* 0: the greatest value of the type */
-	const char *kind;   /* of axis 0 when it holds planes, else NULL */
+	const char *kind;   /* of axis 0 when it holds planes, else "" */
 
 	/* As stored. */
 	size_t stored_w, stored_h, stored_planes;

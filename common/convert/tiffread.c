@@ -89,7 +89,7 @@ kind_of(const struct tiffpage *p)
 	if (p->complex)
 		return "complex";
 	if (p->planes == 1)
-		return NULL;
+		return "";
 	switch (p->photometric) {
 	case PHOTOMETRIC_RGB:
 	case PHOTOMETRIC_PALETTE:
@@ -264,8 +264,7 @@ bool
 tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b)
 {
 	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->layers == b->layers &&
-	       a->type == b->type && a->maxval == b->maxval &&
-	       (a->kind ? b->kind && !strcmp(a->kind, b->kind) : !b->kind);
+	       a->type == b->type && a->maxval == b->maxval && !strcmp(a->kind, b->kind);
 }
 
 size_t
@@ -447,10 +446,8 @@ label_axes(struct img *x, int row, const struct stackmeta *m)
 static void
 note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 {
-	const bool rgba = p->kind && !strcmp(p->kind, "RGBA-color");
-	const unsigned usual = rgba || (p->kind && !strcmp(p->kind, "RGB-color"))
-				   ? PHOTOMETRIC_RGB
-				   : PHOTOMETRIC_MINISBLACK;
+	const bool rgba = !strcmp(p->kind, "RGBA-color"), rgb = !strcmp(p->kind, "RGB-color");
+	const unsigned usual = rgba || rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
 	uint16_t n = 0, *extra = NULL;
 	bool differs = false;
 	char list[64];
@@ -484,7 +481,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 {
 	const char *text = "";
 	size_t sizes[IMG_MAXDIM];
-	int dim = 0, row = p->kind != NULL;
+	int dim = 0, row = *p->kind != 0;
 
 	if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text))
 		text = "";
@@ -563,21 +560,9 @@ store(void *to, size_t i, size_t size, uint32_t v)
 		((uint32_t *)to)[i] = v;
 }
 
-/* Copies n samples, of which sample i becomes to[i * apart]. */
-static void
-unpack_whole(void *to, const unsigned char *from, size_t n, size_t size, size_t apart)
-{
-	if (apart == 1) {
-		memcpy(to, from, n * size);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		memcpy((char *)to + i * apart * size, from + i * size, size);
-}
-
 /*
  * Unpacks n samples of `bits` bits each. Samples of 8, 16, 32 and 64 bits are in this machine's byte order; others are packed
- * highest bit first, and those of signed types are two's complements.
+ * highest bit first, and those of signed types are two's complements. Sample i becomes to[i * apart].
  */
 static void
 unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enum img_type type,
@@ -587,12 +572,15 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 	const bool is_signed = type == IMG_I8 || type == IMG_I16 || type == IMG_I32;
 	const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
 
-	if (bits == 8 * size) {
-		unpack_whole(to, from, n, size, apart);
+	if (bits == 8 * size && apart == 1) {
+		memcpy(to, from, n * size);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
+		if (bits == 8 * size)
+			memcpy((char *)to + i * apart * size, from + i * size, size);
+		else
+			store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
 }
 
 /*

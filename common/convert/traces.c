@@ -109,13 +109,6 @@ struct guess {
 	bool fits;
 };
 
-static struct guess
-state(const unsigned char *first, bool little)
-{
-	return (struct guess){trace_ushort(first + TRACE_NS, little),
-			      trace_ushort(first + TRACE_DT, little), false};
-}
-
 /*
  * Whether a is likelier than b. When both or neither fit, small numbers decide: a dt above 32.767 ms and more than 32767
  * samples are rare.
@@ -141,7 +134,8 @@ static void
 make_guesses(struct traces *t, const unsigned char *first, struct guess g[2])
 {
 	for (int i = 0; i < 2; i++)
-		g[i] = state(first, i);
+		g[i] = (struct guess){trace_ushort(first + TRACE_NS, i),
+				      trace_ushort(first + TRACE_DT, i), false};
 	const int a = g[1].ns < g[0].ns, b = !a;
 
 	g[a].fits = g[a].ns && traces_fit(t, g[a].ns);
@@ -219,14 +213,6 @@ enum { SEGY_MORE_HEADS = TRACE_HEAD + 156 };
 /* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
 enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
 
-/* The right byte order is the one in which the format's number is known. */
-static bool
-is_little(const unsigned char *lead)
-{
-	return !segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, false)) &&
-	       segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, true));
-}
-
 /* Revision 2 allows more than 240 bytes of header for a trace, and more than 65535 samples. */
 static void
 read_second_revision(struct traces *t, const unsigned char *lead)
@@ -298,7 +284,9 @@ read_binary(struct traces *t, const unsigned char *lead)
 	size_t got;
 	int texts;
 
-	t->little = is_little(lead);
+	/* The right byte order is the one in which the format's number is known. */
+	t->little = !segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, false)) &&
+		    segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, true));
 	t->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->little);
 	t->sample = segy_sample_size(t->format);
 	if (!t->sample) {
