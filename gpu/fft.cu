@@ -51,35 +51,22 @@ struct gpu_ffts {
 namespace
 {
 
-const char *
-reason_of(int result)
-{
-	static const char *const text[] = {"no error",
-					   "invalid plan",
-					   "out of memory",
-					   "invalid type",
-					   "invalid value",
-					   "internal error",
-					   "execution failed",
-					   "setup failed",
-					   "invalid size",
-					   "unaligned data",
-					   "",
-					   "invalid device",
-					   "",
-					   "no work space",
-					   "not implemented",
-					   "",
-					   "not supported"};
-
-	return result >= 0 && result < (int)(sizeof text / sizeof *text) ? text[result] : "";
-}
+/* What cuFFT's results mean, from 0 on. */
+constexpr char REASONS[] =
+    "no error|invalid plan|out of memory|invalid type|invalid value|internal error|"
+    "execution failed|setup failed|invalid size|unaligned data||invalid device||no work space|"
+    "not implemented||not supported|";
 
 bool
 failed(struct gpu *g, int result, const char *call)
 {
+	const char *reason = REASONS;
+
+	for (int i = 0; i < result && *reason; i++)
+		reason = strchr(reason, '|') + 1;
 	if (result)
-		snprintf(g->why, sizeof g->why, "%s: %s (%d)", call, reason_of(result), result);
+		snprintf(g->why, sizeof g->why, "%s: %.*s (%d)", call, (int)strcspn(reason, "|"),
+			 reason, result);
 	return result != 0;
 }
 

@@ -429,24 +429,13 @@ gpu_name(const struct gpu *g)
 	return g->names;
 }
 
-double
-gpu_kernel_seconds(const struct gpu *g)
+void
+gpu_seconds(const struct gpu *g, double *kernels, double *copies)
 {
-	double sum = 0;
-
-	for (; g; g = g->next)
-		sum += g->kernel;
-	return sum;
-}
-
-double
-gpu_copy_seconds(const struct gpu *g)
-{
-	double sum = 0;
-
-	for (; g; g = g->next)
-		sum += g->copy;
-	return sum;
+	for (*kernels = *copies = 0; g; g = g->next) {
+		*kernels += g->kernel;
+		*copies += g->copy;
+	}
 }
 
 const char *

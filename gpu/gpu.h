@@ -76,11 +76,10 @@ void gpu_ahead(struct gpu *g, const struct gpu_span *s, size_t n);
 int gpu_settle(struct gpu *g, const void *host, size_t bytes);
 
 /*
- * Return the seconds since gpu_open() that kernels ran, and that runs spent on copies to and from the devices, summed over
+ * Gives the seconds since gpu_open() that kernels ran, and that runs spent on copies to and from the devices, summed over
  * the devices. Copies beside kernels, by gpu_ahead() and gpu_settle(), are not counted.
  */
-double gpu_kernel_seconds(const struct gpu *g);
-double gpu_copy_seconds(const struct gpu *g);
+void gpu_seconds(const struct gpu *g, double *kernels, double *copies);
 
 /*
  * Measures what a kernel's time is set against: bytes per second of copies within the device's memory, which reads and writes

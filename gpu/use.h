@@ -38,11 +38,14 @@ gpu_use(const struct opt_common *o)
 static inline void
 gpu_report(const struct gpu *g, struct stats *st)
 {
+	double kernels, copies;
+
 	if (!g)
 		return;
+	gpu_seconds(g, &kernels, &copies);
 	st->device = gpu_name(g);
-	stats_add(st, "kernel_seconds", "%.6f", gpu_kernel_seconds(g));
-	stats_add(st, "copy_seconds", "%.6f", gpu_copy_seconds(g));
+	stats_add(st, "kernel_seconds", "%.6f", kernels);
+	stats_add(st, "copy_seconds", "%.6f", copies);
 }
 
 #endif
