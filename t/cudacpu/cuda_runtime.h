@@ -4,21 +4,9 @@
  * once, or as late as CUDA may (streams.cu), so that a missing wait shows.
  *
  * A fiber runs on until its thread meets a barrier, a shuffle, a vote or its end: the worst schedule there is, so a
- * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. Reported with a line on stderr and an
- * abort: a barrier or shuffle that some of its threads can never reach, or for which they come with another one, a lane
- * outside the mask it names, or that takes from one outside, a stack overrun, an access that is not aligned as its type is, a
- * launch of nothing or beyond the limits, pinned memory that is freed before its copy is done, exit() where a device is still
- * open. No kernel may have more than 256 threads a block, since with 255 registers each there is no room for more.
- *
- * Device memory is apart (memory.cu). A host that touches it ends, and so does a kernel that overruns it by a little more than
- * the alignment of a block, touches what was freed, or is given a pointer to the host's memory. AddressSanitizer sees
- * every byte of overruns, of dynamic shared memory too. Devices have the sizes of a small one or of a large one.
- *
- * `make races` watches every access of the kernels (races.cu): two threads that nothing orders are found in any order of
- * the fibers, and named with both lines. Then, and in `make traffic`, a kernel may not touch the host's memory through
- * pointers within structures either, and its accesses must be aligned.
- *
- * `make traffic` counts what warps ask of global and shared memory (traffic.cu).
+ * missing barrier shows at once. cudacpu_order() chooses in which order the fibers go. What is refused or found, in one line on
+ * stderr and an abort, stands in gpu/README.md, "Tests without a GPU"; wrong.cu has the wrong kernels. Devices have the sizes of a small
+ * one or of a large one.
  *
  * What it cannot show: caches, occupancy, any time; the memory model beyond races.cu and fibers.cu (a flag that is not waited
  * for, a plain load where a cached one goes stale); overruns of a static __shared__ array into its neighbour. A block that
@@ -198,11 +186,8 @@ typedef unsigned long long cudacpu_u64;
  * latest it comes with the end of its block.
  *
  * In fibers.cu: cudacpu_keep() returns false where a watcher is to see the store. cudacpu_find() gives what this block has written and
- * others may not see; false: nothing. cudacpu_late_*(): a block begins, its threads have met, it ends.
+ * others may not see; false: nothing.
  */
-void cudacpu_late_begin(void);
-void cudacpu_late_meet(void);
-void cudacpu_late_end(void);
 bool cudacpu_keep(void *p, const void *v, unsigned bytes);
 bool cudacpu_find(const void *p, void *v);
 void cudacpu_fence(void);

@@ -16,11 +16,16 @@
 
 /* --- where a fiber stopped, and the switch from one to another: a few instructions of assembler, or ucontext ---------- */
 
+/* AddressSanitizer is told of every change of stacks, which it makes larger. */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 constexpr size_t STACK = 128 << 10;
+#define asan_leave  __sanitizer_start_switch_fiber
+#define asan_arrive __sanitizer_finish_switch_fiber
 #else
 constexpr size_t STACK = 32 << 10;
+#define asan_leave(keep, ...)  static_cast<void>(keep)
+#define asan_arrive(keep, ...) static_cast<void>(keep)
 #endif
 
 /* Stacks lie this far apart: were it a power of two, the same place of all stacks would share a few lines of the caches. */
@@ -84,31 +89,6 @@ context_switch(context *from, context *to)
 
 #endif
 
-/* AddressSanitizer is told of every change of stacks. */
-#ifdef __SANITIZE_ADDRESS__
-static inline void
-asan_leave(void **keep, const void *bottom, size_t size)
-{
-	__sanitizer_start_switch_fiber(keep, bottom, size);
-}
-
-static inline void
-asan_arrive(void *keep, const void **bottom, size_t *size)
-{
-	__sanitizer_finish_switch_fiber(keep, bottom, size);
-}
-#else
-static inline void
-asan_leave(void **, const void *, size_t)
-{
-}
-
-static inline void
-asan_arrive(void *, const void **, size_t *)
-{
-}
-#endif
-
 /* --- the orders of cudacpu_order(), in which blocks, warps and lanes take turns -------------------------------------- */
 
 /* s: the state of the random numbers, from a seed. */
@@ -165,6 +145,51 @@ constexpr unsigned MAXTHREADS = 256;
 constexpr uint64_t CANARY = 0x5ca1ab1e0ddba11u;
 
 enum state { READY, AT_BLOCK, AT_WARP, DONE };
+
+/* Stores by __stcg() that other blocks do not see yet: below. */
+
+/* A store that other blocks do not see yet. number: how many of the block came before it. */
+struct store {
+	void *at;
+	uint64_t v;
+	unsigned bytes, thread;
+	size_t number;
+};
+
+/* What a fence of its thread lets go: the first stores of the block; of its own. */
+struct fence {
+	size_t known, own;
+};
+
+/* Of the block that this host thread runs. met: stores before the last barrier. */
+struct kept {
+	std::vector<store> stores;
+	size_t number, met;
+	fence last[MAXTHREADS];
+};
+
+thread_local kept now;
+
+/* Writes the stores of which(s), in their order, and forgets them. */
+template <class F>
+void
+write(F which)
+{
+	size_t left = 0;
+
+	if (now.stores.empty())
+		return;
+	for (const store &s : now.stores) {
+		if (!which(s))
+			now.stores[left++] = s;
+		else if (s.bytes == sizeof(unsigned))
+			__atomic_store_n(static_cast<unsigned *>(s.at), (unsigned)s.v,
+					 __ATOMIC_RELAXED);
+		else
+			__atomic_store_n(static_cast<uint64_t *>(s.at), s.v, __ATOMIC_RELAXED);
+	}
+	now.stores.resize(left);
+}
 
 [[noreturn]] void
 fail(const char *why)
@@ -397,7 +422,7 @@ worker::open_block()
 		fail("some threads of a block count at a barrier, and others do not");
 	if (elsewhere)
 		fail("the threads of a block are at different barriers");
-	cudacpu_late_meet();
+	now.met = now.number;
 	if (watch_open_block)
 		watch_open_block();
 	for (unsigned i = 0; i < n; i++)
@@ -413,7 +438,8 @@ worker::run()
 	unsigned which[MAXTHREADS / 32];
 
 	memset(dynamic, 0xff, dynamic_size);
-	cudacpu_late_begin();
+	now.number = now.met = 0;
+	memset(now.last, 0, sizeof now.last);
 	for (unsigned i = 0; i < n; i++)
 		start(i);
 	do {
@@ -421,7 +447,7 @@ worker::run()
 		for (unsigned i = 0; i < warps; i++)
 			run_warp(which[i]);
 	} while (open_block());
-	cudacpu_late_end();
+	write([](const store &) { return true; });
 }
 
 void
@@ -532,73 +558,6 @@ cudacpu_exchange(unsigned mask, uint64_t v, cudacpu_meeting why, unsigned from)
 }
 
 /* --- what __stcg() writes: stores that other blocks see as late as the memory model lets them. A block has one host thread -- */
-
-namespace
-{
-
-/* A store that other blocks do not see yet. number: how many of the block came before it. */
-struct store {
-	void *at;
-	uint64_t v;
-	unsigned bytes, thread;
-	size_t number;
-};
-
-/* What a fence of its thread lets go: the first stores of the block; of its own. */
-struct fence {
-	size_t known, own;
-};
-
-/* Of the block that this host thread runs. met: stores before the last barrier. */
-struct kept {
-	std::vector<store> stores;
-	size_t number, met;
-	fence last[MAXTHREADS];
-};
-
-thread_local kept now;
-
-/* Writes the stores of which(s), in their order, and forgets them. */
-template <class F>
-void
-write(F which)
-{
-	size_t left = 0;
-
-	if (now.stores.empty())
-		return;
-	for (const store &s : now.stores) {
-		if (!which(s))
-			now.stores[left++] = s;
-		else if (s.bytes == sizeof(unsigned))
-			__atomic_store_n(static_cast<unsigned *>(s.at), (unsigned)s.v,
-					 __ATOMIC_RELAXED);
-		else
-			__atomic_store_n(static_cast<uint64_t *>(s.at), s.v, __ATOMIC_RELAXED);
-	}
-	now.stores.resize(left);
-}
-
-} // namespace
-
-void
-cudacpu_late_begin(void)
-{
-	now.number = now.met = 0;
-	memset(now.last, 0, sizeof now.last);
-}
-
-void
-cudacpu_late_meet(void)
-{
-	now.met = now.number;
-}
-
-void
-cudacpu_late_end(void)
-{
-	write([](const store &) { return true; });
-}
 
 bool
 cudacpu_keep(void *p, const void *v, unsigned bytes)

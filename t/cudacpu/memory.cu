@@ -244,19 +244,6 @@ cudacpu_memory(size_t bytes)
 	memory = bytes;
 }
 
-/* The driver may take the pages from below a copy. */
-static void
-refuse_early(const void *p)
-{
-	const std::lock_guard<std::mutex> hold(lock);
-	const auto b = pinned.find(static_cast<const char *>(p));
-
-	if (b == pinned.end() || !b->second.copies)
-		return;
-	fputs("cudacpu: pinned memory is freed before a copy of it is done\n", stderr);
-	abort();
-}
-
 cudaError_t
 cudaMemGetInfo(size_t *available, size_t *total)
 {
@@ -326,15 +313,25 @@ cudacpu_malloc_host(void **p, size_t bytes)
 	return cudaSuccess;
 }
 
+/* The driver may take the pages from below a copy. */
 cudaError_t
 cudaFreeHost(void *p)
 {
-	refuse_early(p);
+	{
+		const std::lock_guard<std::mutex> hold(lock);
+		const auto b = pinned.find(static_cast<char *>(p));
+		if (b == pinned.end())
+			return cudacpu_result(cudaErrorInvalidValue);
+		if (b->second.copies) {
+			fputs("cudacpu: pinned memory is freed before a copy of it is done\n",
+			      stderr);
+			abort();
+		}
+	}
 	cudacpu_drain();
 	const std::lock_guard<std::mutex> hold(lock);
 
-	if (!pinned.erase(static_cast<char *>(p)))
-		return cudacpu_result(cudaErrorInvalidValue);
+	pinned.erase(static_cast<char *>(p));
 	free(p);
 	return cudaSuccess;
 }

@@ -4,13 +4,10 @@
  */
 #include "t/cudacpu/selftest.h"
 
-#include <algorithm>
-#include <stdlib.h>
 #include <vector>
 
 #include "gpu/device.h"
 #include "gpu/fft.h"
-#include "gpu/prim.h"
 
 namespace
 {
@@ -301,49 +298,7 @@ test_settle()
 	return s.wrong;
 }
 
-/* --- what several twins need ---------------------------------------------------------------------------------------- */
-
-/* By i * 40503 % 65536 first, then by its square % 1000, which many share: what a stable sort by the second leaves. */
-unsigned
-first_key(size_t i)
-{
-	return (unsigned)(i * 40503 % 65536);
-}
-
-unsigned
-second_key(size_t i)
-{
-	return first_key(i) * first_key(i) % 1000;
-}
-
-int
-test_sort()
-{
-	constexpr size_t M = 5001, BYTES = M * sizeof(unsigned);
-	std::vector<unsigned> key(M), index(M), want(M);
-	const device d;
-	unsigned *const k = d.hold<unsigned>(0, M), *const at = d.hold<unsigned>(1, M),
-			*const scratch = d.hold<unsigned>(2, prim_sort_words(M));
-
-	for (size_t i = 0; i < M; i++) {
-		key[i] = first_key(i);
-		want[i] = (unsigned)i;
-	}
-	if (!k || !at || !scratch || gpu_up(d.g, k, key.data(), BYTES) ||
-	    prim_sort(d.g, k, at, M, 65536, scratch) || gpu_down(d.g, index.data(), at, BYTES))
-		return -1;
-	for (size_t i = 0; i < M; i++)
-		key[i] = second_key(index[i]);
-	if (gpu_up(d.g, k, key.data(), BYTES) || prim_sort_again(d.g, k, at, M, 1000, scratch) ||
-	    gpu_down(d.g, index.data(), at, BYTES) || gpu_down(d.g, key.data(), k, BYTES))
-		return -1;
-	std::stable_sort(want.begin(), want.end(), [](unsigned a, unsigned b) {
-		return second_key(a) != second_key(b) ? second_key(a) < second_key(b)
-						      : first_key(a) < first_key(b);
-	});
-	return count_wrong(index, [&](unsigned i) { return want[i]; }) +
-	       count_wrong(key, [&](unsigned i) { return second_key(want[i]); });
-}
+/* --- plans ---------------------------------------------------------------------------------------------------------- */
 
 /* An event after gpu_begin() lies before what gpu_end() measures from if a plan was made between; else behind it. */
 int
@@ -388,6 +343,5 @@ const struct cudacpu_selftest cudacpu_selftests[] = {
     {"gpu/copy.cu: results of all devices have arrived, while their next run goes on too",
      test_settle, false},
     {"gpu/copy.cu: memory that is taken for the next item counts once as room", test_room, true},
-    {"gpu/prim.cu: a sort is stable, and so is one after another", test_sort, false},
     {"the time of kernels stands still while a plan is made", test_plan, false},
     {}};
