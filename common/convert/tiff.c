@@ -192,35 +192,35 @@ struct values {
 
 /* --- from tags ------------------------------------------------------------------------------------------------------- */
 
-/* Whether other functions read the tag, or it says how samples are stored. */
+/* Tags that other functions read, beside the texts, or that say how samples are stored. */
+static const uint32_t known[] = {TIFFTAG_ICCPROFILE,
+				 TIFFTAG_EXTRASAMPLES,
+				 TIFFTAG_WHITEPOINT,
+				 TIFFTAG_PRIMARYCHROMATICITIES,
+				 TIFFTAG_YCBCRCOEFFICIENTS,
+				 TIFFTAG_REFERENCEBLACKWHITE,
+				 TIFFTAG_STONITS,
+				 TIFFTAG_MATTEING,
+				 TIFFTAG_DATATYPE,
+				 TIFFTAG_CLEANFAXDATA,
+				 TIFFTAG_BADFAXLINES,
+				 TIFFTAG_CONSECUTIVEBADFAXLINES,
+				 TIFFTAG_PREDICTOR,
+				 TIFFTAG_INKSET,
+				 TIFFTAG_NUMBEROFINKS,
+				 TIFFTAG_DOTRANGE,
+				 TIFFTAG_FAXRECVPARAMS,
+				 TIFF_PIXEL_SCALE,
+				 TIFF_TIEPOINTS,
+				 TIFF_TRANSFORMATION,
+				 TIFF_GEO_KEYS,
+				 TIFF_GEO_DOUBLES,
+				 TIFF_GEO_ASCII,
+				 TIFF_NODATA};
+
 static bool
 is_known(uint32_t tag)
 {
-	static const uint32_t known[] = {TIFFTAG_ICCPROFILE,
-					 TIFFTAG_EXTRASAMPLES,
-					 TIFFTAG_WHITEPOINT,
-					 TIFFTAG_PRIMARYCHROMATICITIES,
-					 TIFFTAG_YCBCRCOEFFICIENTS,
-					 TIFFTAG_REFERENCEBLACKWHITE,
-					 TIFFTAG_STONITS,
-					 TIFFTAG_MATTEING,
-					 TIFFTAG_DATATYPE,
-					 TIFFTAG_CLEANFAXDATA,
-					 TIFFTAG_BADFAXLINES,
-					 TIFFTAG_CONSECUTIVEBADFAXLINES,
-					 TIFFTAG_PREDICTOR,
-					 TIFFTAG_INKSET,
-					 TIFFTAG_NUMBEROFINKS,
-					 TIFFTAG_DOTRANGE,
-					 TIFFTAG_FAXRECVPARAMS,
-					 TIFF_PIXEL_SCALE,
-					 TIFF_TIEPOINTS,
-					 TIFF_TRANSFORMATION,
-					 TIFF_GEO_KEYS,
-					 TIFF_GEO_DOUBLES,
-					 TIFF_GEO_ASCII,
-					 TIFF_NODATA};
-
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (tag == known[i])
 			return true;
