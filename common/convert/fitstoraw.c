@@ -1,6 +1,5 @@
 /* link: -lcfitsio */
 /* fitstoraw: the images of FITS files as raw items. */
-#include <fitsio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@
 #include "common/base/opt.h"
 #include "common/base/progress.h"
 #include "common/base/stats.h"
-#include "common/base/why.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
 #include "common/stream/tempfile.h"
@@ -48,10 +46,7 @@ struct source {
 static _Noreturn void
 die_fits(const struct source *s, int status)
 {
-	char text[FLEN_ERRMSG + 32];
-
-	fits_why(status, text, sizeof text);
-	die("%s: HDU %d: %s", s->file->name, s->unit, text);
+	die("%s: HDU %d: %s", s->file->name, s->unit, fits_why(status).text);
 }
 
 /* A number of the header; absent when it has none. */
@@ -600,12 +595,10 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 	size_t found = 0;
 
 	if (fits_open_diskfile(&s.f, file->path, READONLY, &status)) {
-		char text[FLEN_ERRMSG + 32];
 		tempfile_refuse_foreign(file);
 		if (!tempfile_begins(file, "SIMPLE") && !tempfile_begins(file, "\x1f\x8b"))
 			die("%s: this is no FITS file, which begins with SIMPLE", file->name);
-		fits_why(status, text, sizeof text);
-		die("%s: %s", file->name, text);
+		die("%s: %s", file->name, fits_why(status).text);
 	}
 	while (next_unit(&s)) {
 		const bool psf = is_psf(s.f);

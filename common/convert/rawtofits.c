@@ -1,6 +1,5 @@
 /* link: -lcfitsio */
 /* rawtofits: writes raw items as images of a FITS file. */
-#include <fitsio.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,12 +51,8 @@ struct unit {
 static void
 check(int status)
 {
-	char text[FLEN_ERRMSG + 32];
-
-	if (!status)
-		return;
-	fits_why(status, text, sizeof text);
-	die("%s", text);
+	if (status)
+		die("%s", fits_why(status).text);
 }
 
 /* --- cards ---------------------------------------------------------------------------------------------------------- */

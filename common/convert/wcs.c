@@ -187,39 +187,6 @@ card_take_comment(struct img *x, const char *text, char **pieces)
 	return true;
 }
 
-/* --- cards of compressed images --------------------------------------------------------------------------------------- */
-
-bool
-card_unpack(char card[CARD + 1])
-{
-	static const char *const dropped[] = {
-	    "XTENSION", "BITPIX  ", "NAXIS",
-	    "PCOUNT  ", "GCOUNT  ", "TFIELDS ",
-	    "TTYPE",	"TFORM",    "TUNIT",
-	    "TNULL",	"TSCAL",    "TZERO",
-	    "THEAP   ", "ZIMAGE  ", "ZCMPTYPE",
-	    "ZTILE",	"ZNAME",    "ZVAL",
-	    "ZSCALE  ", "ZZERO   ", "ZBLANK  ",
-	    "ZQUANTIZ", "ZDITHER0", "ZMASKCMP",
-	    "CHECKSUM", "DATASUM ", "EXTNAME = 'COMPRESSED_IMAGE'"};
-	static const char *const named[][2] = {{"ZSIMPLE ", "SIMPLE  "}, {"ZTENSION", "XTENSION"},
-					       {"ZBITPIX ", "BITPIX  "}, {"ZPCOUNT ", "PCOUNT  "},
-					       {"ZGCOUNT ", "GCOUNT  "}, {"ZEXTEND ", "EXTEND  "},
-					       {"ZHECKSUM", "CHECKSUM"}, {"ZDATASUM", "DATASUM "}};
-
-	for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
-		if (!strncmp(card, dropped[i], strlen(dropped[i])))
-			return false;
-	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-		if (!strncmp(card, named[i][0], CARD_NAME))
-			memcpy(card, named[i][1], CARD_NAME);
-	if (!strncmp(card, "ZNAXIS", 6)) {
-		memmove(card, card + 1, CARD_NAME - 1);
-		card[CARD_NAME - 1] = ' ';
-	}
-	return true;
-}
-
 /* --- what cards say ------------------------------------------------------------------------------------------------- */
 
 bool
@@ -237,6 +204,36 @@ card_is_structural(const char *name)
 			      " SIMPLE XTENSION BITPIX NAXIS PCOUNT GCOUNT EXTEND GROUPS BSCALE "
 			      "BZERO BLANK CHECKSUM DATASUM END ZDATASUM ZHECKSUM ") ||
 	       (!strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
+}
+
+/* --- cards of compressed images --------------------------------------------------------------------------------------- */
+
+bool
+card_unpack(char card[CARD + 1])
+{
+	char name[CARD_NAME + 1];
+	size_t n = strcspn(card, " =");
+
+	n = n < CARD_NAME ? n : CARD_NAME;
+	while (n && isdigit((unsigned char)card[n - 1]))
+		n--;
+	snprintf(name, sizeof name, "%.*s", (int)n, card);
+	if (card_is_one_of(name,
+			   " XTENSION BITPIX NAXIS PCOUNT GCOUNT TFIELDS TTYPE TFORM TUNIT TNULL "
+			   "TSCAL TZERO THEAP ZIMAGE ZCMPTYPE ZTILE ZNAME ZVAL ZSCALE ZZERO ZBLANK "
+			   "ZQUANTIZ ZDITHER ZMASKCMP CHECKSUM DATASUM ") ||
+	    !strncmp(card, "EXTNAME = 'COMPRESSED_IMAGE'", 28))
+		return false;
+	if (!strcmp(name, "ZTENSION"))
+		*card = 'X';
+	else if (!strcmp(name, "ZHECKSUM"))
+		*card = 'C';
+	else if (card_is_one_of(name,
+				" ZSIMPLE ZBITPIX ZNAXIS ZPCOUNT ZGCOUNT ZEXTEND ZDATASUM ")) {
+		memmove(card, card + 1, CARD_NAME - 1);
+		card[CARD_NAME - 1] = ' ';
+	}
+	return true;
 }
 
 enum { KEY = CARD_PREFIX_LEN + 2 * CARD };
