@@ -107,28 +107,18 @@ tell(const char *what, const access &a)
 		(unsigned)a.block, (unsigned)a.thread, watch_lines({a.code})[0].c_str());
 }
 
+/* Says so once of each place, or pair of places. */
 void
-report(const access &first, const access &second, bool shared)
+report(const char *what, const access &a, const access *other)
 {
 	const std::lock_guard<std::mutex> hold(lock);
 
-	if (!told.insert({first.code, second.code}).second)
+	if (!told.insert({a.code, other ? other->code : 0}).second)
 		return;
 	races++;
-	tell(shared ? "a race in shared memory:" : "a race in global memory:", first);
-	tell("	and", second);
-}
-
-/* Shared memory that is read first holds what an earlier block left there, or anything. */
-void
-report_unset(const access &a)
-{
-	const std::lock_guard<std::mutex> hold(lock);
-
-	if (!told.insert({a.code, 0}).second)
-		return;
-	races++;
-	tell("shared memory that was not written:", a);
+	tell(what, a);
+	if (other)
+		tell("	and", *other);
 }
 
 /* --- accesses ------------------------------------------------------------------------------------------------------ */
@@ -143,7 +133,8 @@ meet(cell *c, const access &a, bool shared)
 		const bool known = !s.bytes || is_known(s, a.thread);
 		if (!known && s.bytes & a.bytes && conflict(s.is, a.is) &&
 		    (s.is == STRONG_READ || a.is < STRONG_READ || !is_fenced(s)))
-			report(s, a, shared);
+			report(shared ? "a race in shared memory:" : "a race in global memory:", s,
+			       &a);
 		if (s.thread == a.thread && s.block == a.block && s.clock == a.clock &&
 		    s.is == a.is && s.bytes == a.bytes)
 			return;
@@ -176,7 +167,8 @@ watcher_see(const watch_access &w, unsigned t)
 			;
 		if (c->owner != owner) {
 			if (w.shared && w.is == READ)
-				report_unset(a);
+				/* what an earlier block left there, or anything */
+				report("shared memory that was not written:", a, nullptr);
 			memset(c->seen, 0, sizeof c->seen);
 			c->owner = owner;
 		}
