@@ -11,8 +11,6 @@
 
 enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
 
-/* ---- tiff ---- */
-
 /* --- messages ------------------------------------------------------------------------------------------------------- */
 
 /* The first error, and the first error or warning. They are global, because libtiff's handlers take no context. */

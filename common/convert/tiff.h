@@ -1,6 +1,6 @@
 /*
- * What tifftoraw and rawtotiff share: tiff.c has libtiff's messages, the tags that libtiff does not know, and tags as keys;
- * tiffgeo.c has maps and missing samples; tiffread.c has descriptions of stacks, and the pages of a file.
+ * What tifftoraw and rawtotiff share: tiff.c has libtiff's messages, tags as keys, and descriptions of stacks; tiffgeo.c has maps.
+ * tiffread.c has the pages of a file and their rows, for tifftoraw.
  */
 #ifndef WEIR_CONVERT_TIFF_H
 #define WEIR_CONVERT_TIFF_H

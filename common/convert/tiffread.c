@@ -11,10 +11,6 @@
 #include "common/convert/tiff.h"
 #include "common/stream/nodata.h"
 
-/* ---- pages ---- */
-
-/* The layout of a page, and how its samples are to be read. */
-
 /* --- what is refused ------------------------------------------------------------------------------------------------- */
 
 static int
@@ -674,8 +670,6 @@ unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
 }
 
 /* ---- rows ---- */
-
-/* The rows of a page, converted to samples of an item, a band at a time. */
 
 enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tiles if that is more */
 

@@ -16,8 +16,6 @@
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 
-/* ---- traces ---- */
-
 enum { ROOM = 1 << 20 }; /* bytes of the read buffer: three of the longest SU records */
 
 /* --- bytes ------------------------------------------------------------------------------------------------------ */

@@ -8,8 +8,6 @@
 #include "common/base/mem.h"
 #include "common/convert/wcs.h"
 
-/* ---- cards ---- */
-
 enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of fixed format */
 
 /* --- words of a card ----------------------------------------------------------------------------------------------- */

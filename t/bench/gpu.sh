@@ -31,7 +31,7 @@ figure() {
 
 # each_item FILE REPEAT COMMAND...: seconds of kernels, of copies, of reading, planning, computing and writing, and of the process
 # for one more item, from runs on the file once and 1 + REPEAT times. Copies that run beside kernels are not counted: see
-# gpu_copy_seconds() in gpu/gpu.h. Where items overlap, the last is near the largest of the stages, not their sum.
+# gpu_seconds() in gpu/gpu.h. Where items overlap, the last is near the largest of the stages, not their sum.
 each_item() {
 	local file=$1 repeat=$2 what files=()
 	shift 2
