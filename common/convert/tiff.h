@@ -196,15 +196,11 @@ struct tiffpages_page {
 	size_t mask;	 /* 1 + the index of its mask, which has its size; 0: none */
 };
 
-/* The pages of a file and the masks of their missing pixels. The caller frees them with tiffpages_free(). */
+/* The pages of a file, or the masks of their missing pixels. The caller frees them with tiffpages_free(). */
 struct tiffpages {
 	struct tiffpages_page *at;
 	size_t n, room;
-};
-
-/* How many directories are small copies of other pages, or masks. */
-struct tiffpages_seen {
-	size_t copies, masks;
+	size_t copies, masks; /* directories that are small copies of pages, or masks */
 };
 
 /*
@@ -212,7 +208,7 @@ struct tiffpages_seen {
  * Returns 0, or -1 when there is no page, or one cannot be read.
  */
 int tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
-		   struct tiffpages_seen *seen, struct why *why);
+		   struct why *why);
 
 void tiffpages_free(struct tiffpages *l);
 

@@ -306,13 +306,12 @@ match(struct tiffpages *pages, struct tiffpages *masks)
 
 int
 tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
-	       struct tiffpages_seen *seen, struct why *why)
+	       struct why *why)
 {
 	struct why own = {0};
 	size_t number = 0;
 	int status = 0;
 
-	*seen = (struct tiffpages_seen){0};
 	do {
 		const uint32_t kind = kind_of_page(t);
 
@@ -322,8 +321,8 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 			status = add(t, indices, number, masks, &own);
 		if (!status && kind == FILETYPE_MASK && masks)
 			match(pages, masks);
-		seen->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
-		seen->masks += kind == FILETYPE_MASK;
+		pages->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
+		pages->masks += kind == FILETYPE_MASK;
 		if (!status)
 			tiff_why();
 	} while (!status && ++number && TIFFReadDirectory(t));

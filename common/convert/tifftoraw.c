@@ -79,15 +79,14 @@ static void
 find_pages(const struct args *args, struct source *s)
 {
 	struct why why;
-	struct tiffpages_seen seen;
 
-	if (tiffpages_find(s->t, s->indices, &s->pages, args->nan ? &s->masks : NULL, &seen, &why))
+	if (tiffpages_find(s->t, s->indices, &s->pages, args->nan ? &s->masks : NULL, &why))
 		die("%s: %s", s->file->name, why.text);
-	if (seen.copies)
-		warn("%s: %zu small copies are left out", s->file->name, seen.copies);
-	if (seen.masks && !args->nan)
+	if (s->pages.copies)
+		warn("%s: %zu small copies are left out", s->file->name, s->pages.copies);
+	if (s->pages.masks && !args->nan)
 		warn("%s: %zu masks of missing pixels are left out; see --nan", s->file->name,
-		     seen.masks);
+		     s->pages.masks);
 	for (size_t i = 0; i < s->masks.n; i++)
 		if (!has_mask(s->pages.at, s->pages.n, i + 1))
 			warn("%s: page %zu: this mask does not fit the page before it, and is left "
