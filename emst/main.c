@@ -1,5 +1,6 @@
 /* emst finds the Euclidean minimum spanning tree of the colours of an image or of points, and classes by cutting it. */
 #include <errno.h>
+#include <math.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
@@ -21,18 +22,6 @@ struct run {
 	size_t points, classes;
 	double weight, longest;
 };
-
-static void
-add_totals(struct run *r, const struct item *item, const struct emst_tree *t,
-	   const struct classes *c)
-{
-	const double longest = t->n > 1 ? t->length[t->n - 2] : 0;
-
-	r->points += t->n ? t->n : item->v.set.n;
-	r->weight += emst_total(t);
-	r->longest = longest > r->longest ? longest : r->longest;
-	r->classes += c->n;
-}
 
 /* Finds what the options ask for and writes it. */
 static void
@@ -57,7 +46,10 @@ run_item(struct run *r, struct item *item)
 	full = tree;
 	if (item->v.points && item->v.of)
 		insist(r->in, vertices_expand(&item->v, &tree, &full));
-	add_totals(r, item, &full, &c);
+	r->points += full.n ? full.n : item->v.set.n;
+	r->weight += emst_total(&full);
+	r->longest = full.n > 1 ? fmax(r->longest, full.length[full.n - 2]) : r->longest;
+	r->classes += c.n;
 	stats_charge(&r->st, STATS_COMPUTE);
 	outputs_write(&r->o, &(struct result){.common = &args->common,
 					      .in = r->in,

@@ -33,8 +33,8 @@ check_tree_header(const struct raw_in *in, const struct img *y, size_t min_pts)
 
 /* Turns rows (u, v, length) into edges between vertices. Edges between equal points are left out. */
 static void
-take_rows(struct emst_tree *t, const struct raw_in *in, const double (*row)[3], size_t n,
-	  const struct vertices *v)
+fill_edges(struct emst_tree *t, const struct raw_in *in, const double (*row)[3], size_t n,
+	   const struct vertices *v)
 {
 	uint32_t *up = weir_xalloc(t->n, sizeof *up), a, b;
 	size_t have = 0;
@@ -76,7 +76,7 @@ read_tree(struct emst_tree *t, struct vertices *v, struct raw_in *from, size_t m
 	raw_load(from, &y);
 	*t = (struct emst_tree){v->set.n, weir_xalloc(v->set.n, sizeof *t->edge),
 				weir_xalloc(v->set.n, sizeof *t->length)};
-	take_rows(t, from, y.data, y.axis[1].n, v);
+	fill_edges(t, from, y.data, y.axis[1].n, v);
 	img_free(&y);
 }
 

@@ -201,7 +201,7 @@ load(struct vertices *v, size_t n, struct extent e)
 
 /* Makes the vertices of a small picture without a lattice. */
 static int
-make_few(struct vertices *v)
+make_small(struct vertices *v)
 {
 	uint64_t *work = weir_alloc(v->inputs, 2 * sizeof *work);
 
@@ -211,7 +211,7 @@ make_few(struct vertices *v)
 	if (room)
 		v->set = (struct emst_set){
 		    .type = EMST_CODE,
-		    .n = few_colours(v->data, v->inputs, v->planes, v->of, v->code, work),
+		    .n = small_colours(v->data, v->inputs, v->planes, v->of, v->code, work),
 		    .k = (unsigned)v->planes,
 		    .code = v->code};
 	weir_free(work);
@@ -275,7 +275,7 @@ vertices_make(struct vertices *v, const void *data, enum img_type type, size_t i
 	v->set = (struct emst_set){.type = EMST_F32, .n = inputs, .k = (unsigned)planes};
 	/* The grid of pixels is made of the bytes. Copying them to floats would take a tenth of the time. */
 	if (bytes && colours)
-		err = inputs <= FEW_MOST ? make_few(v) : make_lattice(v, threads);
+		err = inputs <= SMALL_MOST ? make_small(v) : make_lattice(v, threads);
 	else if (!bare && !(bytes && of == VERTICES_PIXELS))
 		err = survey(v, inputs * planes, &e, at) ? load(v, inputs * planes, e)
 							 : VERTICES_NOT_FINITE;
@@ -457,7 +457,7 @@ vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place,
 
 /* Writes the edges of length 0. By the rule they come first, those with the smallest difference of places before others. */
 static size_t
-join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struct emst_tree *to)
+join_equal(const struct vertices *v, struct sorted *e, struct emst_tree *to)
 {
 	size_t n = 0;
 
@@ -466,7 +466,7 @@ join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struc
 		if (first != i)
 			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
 	}
-	emst_sort(e, tmp, n);
+	emst_sort(e, e + v->inputs, n);
 	for (size_t i = 0; i < n; i++) {
 		to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
 		to->length[i] = 0;
@@ -477,14 +477,13 @@ join_equal(const struct vertices *v, struct sorted *e, struct sorted *tmp, struc
 int
 vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
 {
-	struct sorted *e = weir_alloc_large(v->inputs, sizeof *e),
-		      *tmp = weir_alloc_large(v->inputs, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(2 * v->inputs, sizeof *e);
 
 	*to = (struct emst_tree){v->inputs, weir_alloc_large(v->inputs, sizeof *to->edge),
 				 weir_alloc_large(v->inputs, sizeof *to->length)};
-	bool ok = e && tmp && to->edge && to->length;
+	const bool ok = e && to->edge && to->length;
 	if (ok) {
-		size_t n = join_equal(v, e, tmp, to);
+		size_t n = join_equal(v, e, to);
 		for (size_t i = 0; i + 1 < t->n; i++, n++) {
 			to->edge[n] =
 			    (struct emst_edge){v->first[t->edge[i].u], v->first[t->edge[i].v]};
@@ -493,7 +492,6 @@ vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst
 	} else {
 		emst_tree_free(to);
 	}
-	weir_free(tmp);
 	weir_free(e);
 	return ok ? 0 : -ENOMEM;
 }

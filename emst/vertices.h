@@ -18,11 +18,10 @@ struct vertices {
 	enum img_type type;    /* of data */
 	size_t inputs, planes; /* pixels or points; samples of each */
 	bool points;	       /* the input is a list: the output has every point as a vertex */
-	const uint64_t
-	    *count;	/* [inputs]: each stands for so many pixels or points; borrowed. NULL: 1 */
+	/* [inputs]: the pixels or points that an input counts as; borrowed. NULL: 1 */
+	const uint64_t *count;
 	uint64_t total; /* pixels or points: the sum of the counts */
-	double
-	    opaque; /* the last plane is alpha, and this is its value in opaque pixels; 0: there is no alpha */
+	double opaque;	/* alpha, the last plane, in opaque pixels; 0: there is no alpha */
 
 	/* Of 8-bit images of up to 3 planes: the lattice, empty for small images; the colours in ascending order [n]; owned. */
 	struct lattice lattice;

@@ -305,16 +305,16 @@ cut_functional(const struct dendrogram *d, const struct emst_tree *t, const stru
 	       double lambda, uint8_t *cut, uint64_t *min_weight)
 {
 	struct means m;
-	struct sorted *e = weir_alloc(d->n, sizeof *e), *tmp = weir_alloc(d->n, sizeof *tmp);
+	struct sorted *e = weir_alloc(2 * d->n, sizeof *e);
 	double *sse = weir_alloc(d->n, sizeof *sse);
 	int err = start_means(&m, v);
 
-	if (!e || !tmp || !sse)
+	if (!e || !sse)
 		err = -ENOMEM;
 	if (!err) {
 		for (uint32_t i = 0; i + 1 < d->n; i++)
 			e[i] = (struct sorted){dendrogram_lighter(d, i), i, 0};
-		emst_sort(e, tmp, d->n - 1);
+		emst_sort(e, e + d->n, d->n - 1);
 		sse[0] = 0;
 		for (size_t i = 0; i + 1 < d->n; i++) {
 			join_means(&m, t->edge[e[i].a].u, t->edge[e[i].a].v);
@@ -325,7 +325,6 @@ cut_functional(const struct dendrogram *d, const struct emst_tree *t, const stru
 	}
 	free_means(&m);
 	weir_free(sse);
-	weir_free(tmp);
 	weir_free(e);
 	return err;
 }

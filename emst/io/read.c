@@ -280,7 +280,7 @@ columns_end(const struct img *x, const char *words)
 
 /* Reads what colours:= says of the pictures that a list of colours is from. */
 static void
-take_colours(struct shape *s, const struct raw_in *in, const struct img *x, const char *type)
+describe_colours(struct shape *s, const struct raw_in *in, const struct img *x, const char *type)
 {
 	const char *opaque = img_key(x, "opaque");
 
@@ -315,14 +315,14 @@ opaque_of(const struct img *x, size_t planes)
 }
 
 static void
-take_list(struct shape *s, const struct raw_in *in, const struct img *x)
+describe_list(struct shape *s, const struct raw_in *in, const struct img *x)
 {
 	const char *colours = img_key(x, "colours");
 
 	s->points = true;
 	s->planes = x->axis[0].n;
 	if (colours) {
-		take_colours(s, in, x, colours);
+		describe_colours(s, in, x, colours);
 	} else if (columns_end(x, "count")) {
 		s->counted = true;
 		s->planes--;
@@ -332,37 +332,35 @@ take_list(struct shape *s, const struct raw_in *in, const struct img *x)
 }
 
 static void
-take_picture(struct shape *s, const struct raw_in *in, const struct img *x, const struct reading *r)
+describe_picture(struct shape *s, const struct raw_in *in, const struct img *x,
+		 const struct img_picture *p, const struct reading *r)
 {
-	struct img_picture p;
-
-	if (!img_picture(x, &p))
-		raw_die(in, "neither a picture nor a list of points; rawaxes --order puts "
-			    "planes first, and rawstack --split makes items of a stack");
 	if (!r->image && is_table(x))
 		raw_die(in, "%zu columns and %zu rows: give %s--image if this is a gray picture",
 			x->axis[0].n, x->axis[1].n,
 			r->pictures_only ? "" : "--points if the rows are points, ");
-	s->w = p.w;
-	s->h = p.h;
-	s->pictures = p.n;
-	s->planes = p.c;
-	s->opaque = opaque_of(x, p.c);
+	s->w = p->w;
+	s->h = p->h;
+	s->pictures = p->n;
+	s->planes = p->c;
+	s->opaque = opaque_of(x, p->c);
 }
 
 static struct shape
-take_shape(const struct raw_in *in, const struct img *x, const struct reading *r)
+describe_item(const struct raw_in *in, const struct img *x, const struct reading *r)
 {
 	struct shape s = {.type = x->type};
+	const bool list = r->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"));
+	struct img_picture p;
 	size_t count;
 
-	if (!img_count(x, &count))
+	if (!img_count(x, &count) || (!list && !img_picture(x, &p)))
 		raw_die(in, "neither a picture nor a list of points; rawaxes --order puts "
 			    "planes first, and rawstack --split makes items of a stack");
-	if (r->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list")))
-		take_list(&s, in, x);
+	if (list)
+		describe_list(&s, in, x);
 	else
-		take_picture(&s, in, x, r);
+		describe_picture(&s, in, x, &p, r);
 	if (img_key(x, "tile") && !r->common->quiet)
 		warn("%s: item %zu: tile:= says that this is part of a picture; only that part "
 		     "is looked at, and what is written has no tile:=",
@@ -388,7 +386,7 @@ item_next(struct item *item, struct raw_in *in, const struct reading *r)
 		return false;
 	if (r->common->verbose)
 		raw_say(in, &item->x);
-	item->shape = take_shape(in, &item->x, r);
+	item->shape = describe_item(in, &item->x, r);
 	return true;
 }
 

@@ -410,7 +410,7 @@ search_all(struct kd *t)
 
 /* Every tree takes its edge. An edge that two trees chose is taken once. Returns the number of edges so far. */
 static size_t
-take_edges(struct kd *t, uint32_t *up, struct sorted *out, size_t n)
+add_edges(struct kd *t, uint32_t *up, struct sorted *out, size_t n)
 {
 	roots_single(up, t->ntrees);
 	for (size_t c = 0; c < t->ntrees; c++) {
@@ -551,7 +551,7 @@ boruvka(struct kd *t, struct emst_tree *tree)
 
 	while (!err && t->ntrees > 1) {
 		search_all(t);
-		n = take_edges(t, up, edge, n);
+		n = add_edges(t, up, edge, n);
 		step(t, 1 - (1 - LISTED) * log((double)(t->n - n)) / log((double)t->n));
 		number_trees(t, up);
 	}

@@ -205,18 +205,18 @@ joins_equal(const struct emst_set *s, const struct kd_edge *e)
 static int
 write_edges(const struct kd_edge *edge, size_t n, struct emst_tree *t)
 {
-	struct sorted *e = weir_alloc_large(n, sizeof *e), *tmp = weir_alloc_large(n, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(2 * n, sizeof *e);
 
 	t->edge = weir_alloc_large(n, sizeof *t->edge);
 	t->length = weir_alloc_large(n, sizeof *t->length);
-	const bool room = e && tmp && t->edge && t->length;
+	const bool room = e && t->edge && t->length;
 	if (room) {
 		for (uint32_t i = 0; i < n; i++)
 			e[i] = (struct sorted){(uint64_t)edge[i].span << 32 | edge[i].lo, i, 0};
-		emst_sort(e, tmp, n);
+		emst_sort(e, e + n, n);
 		for (size_t i = 0; i < n; i++)
 			e[i].key = REAL_KEY(edge[e[i].a].d2);
-		emst_sort(e, tmp, n);
+		emst_sort(e, e + n, n);
 		for (size_t i = 0; i < n; i++) {
 			const uint32_t u = edge[e[i].a].p, v = edge[e[i].a].q;
 			t->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
@@ -224,7 +224,6 @@ write_edges(const struct kd_edge *edge, size_t n, struct emst_tree *t)
 		}
 	}
 	weir_free(e);
-	weir_free(tmp);
 	return room ? 0 : -ENOMEM;
 }
 
@@ -283,7 +282,7 @@ first_edge(const struct prim *p)
 
 /* The point at place j joins the tree. The point at the last place moves to j. */
 static void
-take(struct prim *p, size_t j, struct joined *v)
+add_to_tree(struct prim *p, size_t j, struct joined *v)
 {
 	const size_t last = --p->left;
 
@@ -313,13 +312,13 @@ take(struct prim *p, size_t j, struct joined *v)
 static int
 grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct kd_edge *edge)
 {
-	take(p, 0, v);
+	add_to_tree(p, 0, v);
 	for (size_t i = 0; p->left; i++) {
 		look_from(p, v);
 		const size_t j = first_edge(p);
 		edge[i] = edge_between(p->d2[j], p->from[j], p->vertex[j], p->from_number[j],
 				       p->number[j]);
-		take(p, j, v);
+		add_to_tree(p, j, v);
 		if (joins_equal(s, &edge[i]))
 			return -EEXIST;
 		if (s->step && i % 64 == 0)

@@ -876,33 +876,32 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 
 /* Sorts the edges: by span and lo, then by d2; the sort keeps the order of equal keys. */
 static void
-sort_edges(struct sorted *e, struct sorted *tmp, const struct key *edge, size_t n)
+sort_edges(struct sorted *e, const struct key *edge, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		e[i] = (struct sorted){(uint64_t)edge[i].span << 24 | edge[i].lo, edge[i].d2, 0};
-	emst_sort(e, tmp, n);
+	emst_sort(e, e + n, n);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key = e[i].key;
 		e[i] = (struct sorted){e[i].a, key & 0xffffff, (uint32_t)(key >> 24)};
 	}
-	emst_sort(e, tmp, n);
+	emst_sort(e, e + n, n);
 }
 
 static int
 finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
-	struct sorted *e = weir_alloc_large(n, sizeof *e), *tmp = weir_alloc_large(n, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(2 * n, sizeof *e);
 
 	*d2 = weir_alloc_large(n, sizeof **d2);
-	bool ok = e && tmp && *d2;
+	const bool ok = e && *d2;
 	if (ok)
-		sort_edges(e, tmp, edge, n);
+		sort_edges(e, edge, n);
 	for (size_t i = 0; ok && i < n; i++) {
 		(*d2)[i] = (uint32_t)e[i].key;
 		f->edge[f->nedge++] = (struct emst_edge){lattice_rank(f->l, e[i].a),
 							 lattice_rank(f->l, e[i].a + e[i].b)};
 	}
-	weir_free(tmp);
 	weir_free(e);
 	return ok ? 0 : -ENOMEM;
 }

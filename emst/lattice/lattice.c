@@ -47,7 +47,7 @@ sort_byte(uint64_t *restrict to, const uint64_t *restrict from, size_t n, int sh
 }
 
 size_t
-few_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work)
+small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work)
 {
 	uint64_t *a = work, *b = work + n;
 	size_t distinct = 0;

@@ -20,14 +20,14 @@
 /* The distinct colours of small pictures, for which a lattice of 256^3 bits would take longer than all else. */
 
 /* Up to so many pixels sorting is faster than a lattice. */
-enum { FEW_MOST = 1 << 14 };
+enum { SMALL_MOST = 1 << 14 };
 
 /*
  * Finds the distinct colours of n pixels of c = 1..3 planes. Fills of[n] with the index of each pixel's colour, and code[n]
- * with the colours in ascending order; only the first of code[] count. work [2n]. n <= FEW_MOST. Returns their number.
+ * with the colours in ascending order; only the first of code[] count. work [2n]. n <= SMALL_MOST. Returns their number.
  */
 size_t
-few_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work);
+small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work);
 
 enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
 

@@ -165,14 +165,13 @@ list_edges(const struct mesh *g, const struct emst_set *s, int directions, struc
 static int
 sort_samples(struct mesh *g, const struct vertices *v, int directions)
 {
-	struct sorted *e = weir_alloc_large(g->n, sizeof *e),
-		      *tmp = weir_alloc_large(g->n, sizeof *tmp);
+	struct sorted *e = weir_alloc_large(2 * g->n, sizeof *e);
 
 	g->run = weir_alloc_large(g->n, sizeof *g->run);
-	const bool room = e && tmp && g->run;
+	const bool room = e && g->run;
 	if (room) {
 		list_edges(g, &v->set, directions, e);
-		emst_sort(e, tmp, g->n);
+		emst_sort(e, e + g->n, g->n);
 	}
 	for (size_t i = 0; room && i < g->n; i++) {
 		g->edge[i] = e[i].a;
@@ -181,7 +180,6 @@ sort_samples(struct mesh *g, const struct vertices *v, int directions)
 		g->run[g->nrun - 1].end = i + 1;
 	}
 	weir_free(e);
-	weir_free(tmp);
 	return room ? 0 : -ENOMEM;
 }
 

@@ -594,7 +594,8 @@ list_trials(const struct lloyd *l, const struct survey *v, struct trial *t)
 	for (size_t i = 0; i < l->k; i++)
 		for (size_t j = 0; j < l->k; j++)
 			if (i != j && !(l->pinned && isinf(v->cost[i])) &&
-			    (l->few || (v->near[i] != (int)j && v->gain[j] > .4f * v->cost[i])))
+			    (l->thorough ||
+			     (v->near[i] != (int)j && v->gain[j] > .4f * v->cost[i])))
 				t[n++] = (struct trial){v->gain[j] - v->cost[i], (int)i, (int)j};
 	qsort(t, n, sizeof *t, more_promising);
 	return n;
@@ -623,7 +624,7 @@ swaps_try(struct lloyd *l, int failures, double sse)
 			double s = lloyd_run(l, 4, .001);
 			if (s < 1.003 * sse)
 				s = lloyd_run(l, 20, .001);
-			if (l->few && !l->pinned) {
+			if (l->thorough && !l->pinned) {
 				exchange_run(l);
 				s = lloyd_assign(l);
 			}
@@ -739,13 +740,13 @@ swap_classes(struct lloyd *l)
 
 /* Improves the classes h, by swaps and rounds over the fewer colours. */
 static int
-improve(struct choice *h, const struct cells *thin, bool few)
+improve(struct choice *h, const struct cells *thin, bool thorough)
 {
 	struct lloyd *l = lloyd_new(thin, 1, h->k);
 
 	if (!l)
 		return -ENOMEM;
-	l->few = few;
+	l->thorough = thorough;
 	l->c = h->c;
 	swap_classes(l);
 	if (thin->has_opaque || thin->has_clear) {
@@ -753,7 +754,7 @@ improve(struct choice *h, const struct cells *thin, bool few)
 		swap_classes(l);
 	}
 	h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
-	h->sse = swaps_try(l, few ? 2 * FAILURES : FAILURES, h->sse);
+	h->sse = swaps_try(l, thorough ? 2 * FAILURES : FAILURES, h->sse);
 	h->sse = lloyd_run(l, MOST_ROUNDS, GAIN);
 	h->pinned = l->pinned;
 	h->c = l->c;

@@ -40,8 +40,7 @@ struct lloyd {
 	const struct cells *cells;
 	size_t k;
 	int threads;
-	/* The colours are so few that swaps are to be thorough. False after lloyd_new(). */
-	bool few;
+	bool thorough; /* swaps are to be thorough; false after lloyd_new() */
 	/*
 	 * Opaque colours go to opaque classes only, and the clear colour to the class `clear` unless this is k. The alpha of an
 	 * opaque centre is 255, and the clear centre is the clear colour. False after lloyd_new().
