@@ -207,6 +207,7 @@ write_labels(struct raw_out *out, const struct result *r)
 {
 	const size_t n = r->classes->n;
 	const int as = r->common->as;
+	double label[BLOCK];
 	struct img y;
 
 	if (n > 65535 && (as == RAW_AS_PNM || (as == RAW_FOLLOW && r->item->x.format == IMG_PNM)))
@@ -227,8 +228,12 @@ write_labels(struct raw_out *out, const struct result *r)
 	raw_head(out, &y);
 	const size_t size = img_type_size(y.type);
 	char *table = weir_xalloc_large(n + 1, size);
-	for (size_t i = 0; i <= n; i++)
-		sample_store(table + i * size, &(double){(double)i}, y.type, 1);
+	for (size_t from = 0; from <= n; from += BLOCK) {
+		const size_t count = n + 1 - from < BLOCK ? n + 1 - from : BLOCK;
+		for (size_t i = 0; i < count; i++)
+			label[i] = (double)(from + i);
+		sample_store(table + from * size, label, y.type, count);
+	}
 	write_rows(out, &(struct rows_of_classes){table, table, 1, size}, r);
 	weir_free(table);
 	img_free(&y);

@@ -94,7 +94,7 @@ struct kd_edge {
 #define MIXED 0xffffffffu
 #define NONE  0xffffffffu
 
-static inline bool
+CPU_INLINE bool
 edge_before(const struct kd_edge *a, const struct kd_edge *b)
 {
 	if (a->d2 != b->d2)

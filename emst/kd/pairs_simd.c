@@ -170,6 +170,35 @@ nearest(const struct brute *b, size_t v)
 	return best;
 }
 
+/* Every tree takes the first of its vertices' edges. Returns the number of edges taken. */
+static size_t
+join(struct brute *b, struct kd_edge *out)
+{
+	size_t taken = 0;
+
+	roots_single(b->up, b->n);
+	memset(b->first, 0xff, b->n * sizeof *b->first);
+	for (uint32_t v = 0; v < b->n; v++) {
+		uint32_t *f = &b->first[b->tree[v]];
+		if (*f == NONE || edge_before(&b->near[v], &b->near[*f]))
+			*f = v;
+	}
+	for (uint32_t t = 0; t < b->n; t++) {
+		if (b->first[t] == NONE)
+			continue;
+		const struct kd_edge *e = &b->near[b->first[t]];
+		const uint32_t from = roots_find(b->up, b->tree[e->p]),
+			       to = roots_find(b->up, b->tree[e->q]);
+		if (from == to)
+			continue;
+		roots_join(b->up, from, to);
+		out[taken++] = *e;
+	}
+	for (uint32_t v = 0; v < b->n; v++)
+		b->tree[v] = roots_find(b->up, b->tree[v]);
+	return taken;
+}
+
 TARGET_END
 
 /* --- what both need -------------------------------------------------------------------------------------------------- */
@@ -459,35 +488,6 @@ end(struct brute *b)
 	weir_free(b->up);
 	weir_free(b->near);
 	weir_free(b->first);
-}
-
-/* Every tree takes the first of its vertices' edges. Returns the number of edges taken. */
-static size_t
-join(struct brute *b, struct kd_edge *out)
-{
-	size_t taken = 0;
-
-	roots_single(b->up, b->n);
-	memset(b->first, 0xff, b->n * sizeof *b->first);
-	for (uint32_t v = 0; v < b->n; v++) {
-		uint32_t *f = &b->first[b->tree[v]];
-		if (*f == NONE || edge_before(&b->near[v], &b->near[*f]))
-			*f = v;
-	}
-	for (uint32_t t = 0; t < b->n; t++) {
-		if (b->first[t] == NONE)
-			continue;
-		const struct kd_edge *e = &b->near[b->first[t]];
-		const uint32_t from = roots_find(b->up, b->tree[e->p]),
-			       to = roots_find(b->up, b->tree[e->q]);
-		if (from == to)
-			continue;
-		roots_join(b->up, from, to);
-		out[taken++] = *e;
-	}
-	for (uint32_t v = 0; v < b->n; v++)
-		b->tree[v] = roots_find(b->up, b->tree[v]);
-	return taken;
 }
 
 /* 0; -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */
