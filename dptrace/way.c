@@ -11,13 +11,9 @@
 #include "dptrace/numbers.h"
 #include "dptrace/way.h"
 
-/* ---- costs ---- */
-
-/* What the cells of a way cost: responses to a picture of one sample a cell. */
+/* --- what the cells of a way cost: responses to a picture of one sample a cell -------------------------------------------- */
 
 #define NEAR 1e-6 /* px: an end of a segment is that close to a whole pixel, or is not on one */
-
-/* --- costs ----------------------------------------------------------------------------------------------------------- */
 
 /* Derivatives of the cells. The samples reach r cells beyond the grid to all sides. */
 struct cells {
@@ -90,33 +86,19 @@ WEIR_CLONES(price_row,
 	}
 }
 
-/* The floats that take_cells() takes. */
-static size_t
-floats_of(const struct cells *c)
+/* Lays out the arrays of c in an arena. */
+static void
+lay_cells(struct cells *c, struct arena *a)
 {
-	const size_t tall = (size_t)(c->h + 2 * c->r), w = (size_t)c->w;
+	const size_t tall = (size_t)(c->h + 2 * c->r), w = (size_t)c->w, n = w * (size_t)c->h;
 
-	return tall * ((size_t)c->wide + 3 * w) + 3 * w * (size_t)c->h + 2 * w;
-}
-
-static bool
-take_cells(struct cells *c)
-{
-	const size_t tall = (size_t)(c->h + 2 * c->r), wide = (size_t)c->wide, w = (size_t)c->w,
-		     n = w * (size_t)c->h;
-	float *p = weir_alloc(floats_of(c), sizeof *p);
-
-	c->sample = p;
-	if (!p)
-		return false;
-	p += tall * wide;
-	for (int i = 0; i < 3; i++, p += tall * w)
-		c->along[i] = p;
-	for (int i = 0; i < 3; i++, p += n)
-		c->d[i] = p;
-	for (int i = 0; i < 2; i++, p += w)
-		c->g[i] = p;
-	return true;
+	c->sample = arena_take(a, tall * (size_t)c->wide, sizeof *c->sample);
+	for (int i = 0; i < 3; i++) {
+		c->along[i] = arena_take(a, tall * w, sizeof *c->along[i]);
+		c->d[i] = arena_take(a, n, sizeof *c->d[i]);
+	}
+	for (int i = 0; i < 2; i++)
+		c->g[i] = arena_take(a, w, sizeof *c->g[i]);
 }
 
 /* Multiplies the responses of a row by its gains: those of an edge here, whose tensor has their squares. */
@@ -180,9 +162,11 @@ way_bytes(const struct dptrace_image *im, const struct segment_shape *s)
 	double sigma;
 
 	lay_grid(&g, im, s);
-	const struct cells c = size_cells(&g, s, &sigma);
+	struct cells c = size_cells(&g, s, &sigma);
+	struct arena room = {0};
 	const size_t n = (size_t)c.w * (size_t)c.h;
-	return n > WAY_CELLS ? 0 : floats_of(&c) * sizeof(float) + n;
+	lay_cells(&c, &room);
+	return n > WAY_CELLS ? 0 : room.used + n;
 }
 
 int
@@ -203,15 +187,20 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 
 	if (!(above > 0) || n > WAY_CELLS)
 		return 1;
-	if (!take_cells(&c))
-		return -ENOMEM;
-	if (!(g->cost = weir_alloc(n, 1))) {
-		weir_free(c.sample);
+	struct arena room = {0};
+	lay_cells(&c, &room);
+	room = (struct arena){.base = weir_alloc(room.used, 1)};
+	g->cost = weir_alloc(n, 1);
+	if (!room.base || !g->cost) {
+		weir_free(room.base);
+		weir_free(g->cost);
 		return -ENOMEM;
 	}
-	for (int i = 0; i < 3; i++)
+	lay_cells(&c, &room);
+	for (int i = 0; i < 3; i++) {
 		strip_kernel(&c.k[i], i, sigma, c.r, g->step);
-	memset(c.d[0], 0, 3 * n * sizeof(float));
+		memset(c.d[i], 0, n * sizeof *c.d[i]);
+	}
 	const size_t mid =
 	    clamp_index(lround(s->ay), im->h) * im->w + clamp_index(lround(s->ax), im->w);
 	for (size_t i = 0; i < (colour ? im->c : 1); i++) {
@@ -225,11 +214,9 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 		price_row(g->cost + y * c.w, c.d[0] + y * c.w, c.d[1] + y * c.w, c.d[2] + y * c.w,
 			  c.w, &price);
 	price_mask(g, im);
-	weir_free(c.sample);
+	weir_free(room.base);
 	return 0;
 }
-
-/* ---- ways ---- */
 
 /* --- search ---------------------------------------------------------------------------------------------------------- */
 

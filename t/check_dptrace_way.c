@@ -1,4 +1,4 @@
-/* dptrace: cheapest ways over cells, what cells cost, and lines that only a way can follow. */
+/* dptrace: cheapest ways over cells, and what cells cost. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,61 +141,9 @@ compare_costs(void)
 	check_end(&m, "a cell costs what the response at its middle says");
 }
 
-/* --- a hairpin ------------------------------------------------------------------------------------------------------- */
-
-/* How far (x, y) is from a U: two arms from x = 90 to 120, 50 px apart, and the half circle that joins them on the right. */
-static double
-off_hairpin(double x, double y)
-{
-	if (x > 120)
-		return fabs(hypot(x - 120, y - 80) - 25);
-	return fmin(hypot(fmin(x - 90, 0), y - 55), hypot(fmin(x - 90, 0), y - 105));
-}
-
-static void
-check_hairpin(void)
-{
-	enum { W = 180, H = 160 };
-	static float v[W * H];
-	static const double ends[2][2] = {{92, 55}, {92, 105}}, back[2][2] = {{92, 105}, {92, 55}};
-	const struct dptrace_image im = {1, H, W, v, NULL};
-	const struct dptrace_line line[2] = {{2, ends}, {2, back}};
-	const struct dptrace_options o = {.score = DPTRACE_RIDGE,
-					  .snap = -1,
-					  .halfwidth = 110,
-					  .passes = 2,
-					  .margins = true,
-					  .threads = 2};
-	struct dptrace_plan p;
-	struct why why;
-	double worst = 0, apart = 0, right = 0;
-	struct check_rng rng = {3};
-
-	for (int i = 0; i < W * H; i++)
-		v[i] = (float)(20 * (off_hairpin(i % W, i / W) < 2) + 4 * rng_unit(&rng));
-	const int r = dptrace_plan(&p, &im, line, 2, &o, &why);
-	check(r == 0, "a hairpin is planned", "%s", why.text);
-	if (r)
-		return;
-	dptrace_run(&p);
-	const struct dptrace_trace *t = p.trace;
-	for (size_t i = 0; i < t[0].n; i++) {
-		const struct dptrace_vertex *a = &t[0].v[i], *b = &t[1].v[t[1].n - 1 - i];
-		worst = fmax(worst, off_hairpin(a->x, a->y));
-		right = fmax(right, a->x);
-		apart = fmax(apart, hypot(a->x - b->x, a->y - b->y));
-	}
-	check(worst < 1.5 && right > 143, "a polyline follows a hairpin from its two ends",
-	      "%g px off, up to x = %g", worst, right);
-	check(t[0].n == t[1].n && apart < 1e-6, "a hairpin is the same from either end", "%g px",
-	      apart);
-	dptrace_free(&p);
-}
-
 void
 check_dptrace_ways(void)
 {
 	compare_searches();
 	compare_costs();
-	check_hairpin();
 }

@@ -90,9 +90,9 @@ rebase(float *x, int n)
 
 /* entry of first segments. block = line. */
 __global__ void
-begin(const dp_chains c, const unsigned *lines)
+begin(const dp_chains c)
 {
-	const size_t id = c.line[lines[blockIdx.x]].seg;
+	const size_t id = c.line[blockIdx.x].seg;
 	const int n = first_links(&c.seg[id].ends);
 
 	for (int i = (int)threadIdx.x; i < n; i += (int)THREADS)
@@ -157,9 +157,9 @@ __launch_bounds__(THREADS) pass_out(const dp_chains c, const unsigned *ids, dp_s
 
 /* leave of last segments, 0, and the largest sum. block = line. */
 __global__ void
-__launch_bounds__(THREADS) end(const dp_chains c, const unsigned *lines, dp_sums *out)
+__launch_bounds__(THREADS) end(const dp_chains c, dp_sums *out)
 {
-	const dp_line l = c.line[lines[blockIdx.x]];
+	const dp_line l = c.line[blockIdx.x];
 	const size_t id = l.seg + (size_t)l.n - 1;
 	const int n = last_links(&c.seg[id].ends);
 	float most = NEVER;
@@ -293,9 +293,9 @@ follow_segment(const dp_chains &c, const dp_segment &s, int j, int k)
 
 /* at and link of whole lines. warp = line. */
 __global__ void
-follow(const dp_chains c, const unsigned *lines)
+follow(const dp_chains c)
 {
-	const dp_line l = c.line[lines[blockIdx.x]];
+	const dp_line l = c.line[blockIdx.x];
 	step next = {0, 0};
 	int start = 0;
 
@@ -311,16 +311,9 @@ follow(const dp_chains c, const unsigned *lines)
 
 /* --- from segment to segment ------------------------------------------------------------------------------------------ */
 
-/* What came of a line. */
-struct passage {
-	unsigned line;
-	bool through; /* some polyline goes through */
-	double best;
-};
-
 /* What goes to the device and comes back, by line, on the host and there. */
 struct lists {
-	unsigned *ids, *of; /* segments at work, and the passages they belong to */
+	unsigned *ids, *of; /* segments at work, and their lines */
 	dp_sums *out;
 	unsigned *on_ids;
 	dp_sums *on_out;
@@ -359,27 +352,42 @@ pass(struct dp_job *j, const struct lists *l, unsigned n)
 
 /*
  * Of the n segments just passed, those that no polyline goes through: they are tried again without a bound at their start,
- * and their number is returned; the others' passages are done with or have failed.
+ * and their number is returned. The others are done with, or their lines have failed.
  */
 unsigned
-look_over(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
+look_over(struct dp_job *j, const struct lists *l, unsigned n)
 {
 	unsigned again = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		const unsigned id = l->ids[i];
-		struct passage *q = &p[l->of[i]];
+		const unsigned id = l->ids[i], line = l->of[i];
 		if (l->out[i].most > NEVER / 2) {
-			q->best += (double)l->out[i].taken;
+			j->best[line] += (double)l->out[i].taken;
 		} else if (j->seg[id].k == 0 || j->released[id]) {
-			q->through = false;
+			j->solved[line] = false;
 		} else {
 			j->released[id] = 1;
 			l->ids[again] = id;
-			l->of[again++] = l->of[i];
+			l->of[again++] = line;
 		}
 	}
 	return again;
+}
+
+/* The k-th segments of all lines that have so many and have not failed, or their k-th from the end, into the list; how many. */
+unsigned
+list_segments(struct dp_job *j, const struct lists *l, int k, bool back)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < j->nline; i++) {
+		const dp_line *of = &j->line[i];
+		if (!j->solved[i] || k >= of->n)
+			continue;
+		l->ids[count] = (unsigned)(of->seg + (size_t)(back ? of->n - 1 - k : k));
+		l->of[count++] = i;
+	}
+	return count;
 }
 
 int
@@ -388,93 +396,51 @@ send_released(struct dp_job *j)
 	return gpu_up(j->g, j->on.released, j->released, j->nseg * sizeof *j->released);
 }
 
-/* The lines of p[0..n) into the list of the device. */
+/* passage_run() of dptrace/search/chain.c, for all lines. */
 int
-send_lines(struct dp_job *j, const struct lists *l, const struct passage *p, unsigned n)
+go(struct dp_job *j, const struct lists *l)
 {
-	for (unsigned i = 0; i < n; i++)
-		l->ids[i] = p[i].line;
-	return gpu_up(j->g, l->on_ids, l->ids, n * sizeof *l->ids);
-}
+	unsigned count;
+	int err;
 
-/* passage_run() of dptrace/search/chain.c, for n lines. */
-int
-go(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
-{
-	int most = 0, err = send_lines(j, l, p, n);
-
-	if (err)
-		return err;
-	GPU_LAUNCH(j->g, begin, n, THREADS, 0, j->on, l->on_ids);
-	for (unsigned i = 0; i < n; i++) {
-		p[i].through = true;
-		p[i].best = 0;
-		most = j->line[p[i].line].n > most ? j->line[p[i].line].n : most;
-	}
-	for (int k = 0; k < most; k++) {
-		unsigned count = 0;
-		for (unsigned i = 0; i < n; i++)
-			if (p[i].through && k < j->line[p[i].line].n) {
-				l->ids[count] = (unsigned)(j->line[p[i].line].seg + (size_t)k);
-				l->of[count++] = i;
-			}
+	GPU_LAUNCH(j->g, begin, (unsigned)j->nline, THREADS, 0, j->on);
+	for (int k = 0; (count = list_segments(j, l, k, false)) > 0; k++)
 		while (count) {
 			if ((err = pass(j, l, count)))
 				return err;
-			count = look_over(j, l, p, count);
+			count = look_over(j, l, count);
 			if (count && (err = send_released(j)))
 				return err;
 		}
-	}
 	return 0;
 }
 
-/* The sums that lines that went through reach at the end, and their polylines. */
+/* The sums that lines reach at the end, and their polylines. Of a line that has failed they say nothing. */
 int
-finish(struct dp_job *j, const struct lists *l, struct passage *p, unsigned n)
+finish(struct dp_job *j, const struct lists *l)
 {
-	int err = send_lines(j, l, p, n);
+	const unsigned n = (unsigned)j->nline;
+	int err = gpu_begin(j->g);
 
-	if (err || (err = gpu_begin(j->g)))
+	if (err)
 		return err;
-	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, l->on_ids, l->on_out);
-	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on, l->on_ids);
+	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, l->on_out);
+	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on);
 	if ((err = gpu_end(j->g)) || (err = gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out)))
 		return err;
 	for (unsigned i = 0; i < n; i++)
-		p[i].best += (double)l->out[i].most;
+		j->best[i] += j->solved[i] ? (double)l->out[i].most : 0;
 	return 0;
 }
 
-/* Keeps those of p[0..n) that went through, in order; how many. */
-unsigned
-keep_through(struct passage *p, unsigned n)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		if (p[i].through)
-			p[kept++] = p[i];
-	return kept;
-}
-
-/* --- all of it ----------------------------------------------------------------------------------------------------- */
-
 /* H and margins of all lines that are solved, their segments from the last on. */
 int
-find_margins(struct dp_job *j, const struct lists *l, const struct passage *p, unsigned n)
+find_margins(struct dp_job *j, const struct lists *l)
 {
-	int most = 0, err;
+	unsigned count;
+	int err;
 
-	for (unsigned i = 0; i < n; i++)
-		most = j->line[p[i].line].n > most ? j->line[p[i].line].n : most;
-	for (int back = 1; back <= most; back++) {
-		unsigned count = 0;
-		for (unsigned i = 0; i < n; i++) {
-			const dp_line *of = &j->line[p[i].line];
-			if (back <= of->n)
-				l->ids[count++] = (unsigned)(of->seg + (size_t)(of->n - back));
-		}
+	for (int k = 0; (count = list_segments(j, l, k, true)) > 0; k++) {
 		if ((err = gpu_up(j->g, l->on_ids, l->ids, count * sizeof *l->ids)) ||
 		    (err = gpu_begin(j->g)) || (err = dp_backward(j, l->on_ids, count)))
 			return err;
@@ -485,11 +451,9 @@ find_margins(struct dp_job *j, const struct lists *l, const struct passage *p, u
 	return 0;
 }
 
-/* p: [lines]. */
 int
-solve(struct dp_job *j, const struct lists *l, struct passage *p)
+solve(struct dp_job *j, const struct lists *l)
 {
-	unsigned n = (unsigned)j->nline;
 	int err = gpu_begin(j->g);
 
 	if (err)
@@ -498,23 +462,14 @@ solve(struct dp_job *j, const struct lists *l, struct passage *p)
 		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
 	if ((err = gpu_end(j->g)))
 		return err;
-	for (unsigned i = 0; i < n; i++) {
-		p[i] = {i, false, 0};
-		j->solved[i] = false;
+	for (unsigned i = 0; i < j->nline; i++) {
+		j->best[i] = 0;
+		j->solved[i] = true;
 	}
 	memset(j->released, 0, j->nseg * sizeof *j->released);
-	if ((err = send_released(j)) || (err = go(j, l, p, n)))
-		return err;
-	for (unsigned i = 0; i < n; i++)
-		j->best[i] = p[i].best;
-	n = keep_through(p, n);
-	if (n && ((err = finish(j, l, p, n)) || (j->margins && (err = find_margins(j, l, p, n)))))
-		return err;
-	for (unsigned i = 0; i < n; i++) {
-		j->solved[p[i].line] = true;
-		j->best[p[i].line] = p[i].best;
-	}
-	if ((err = gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at)) ||
+	if ((err = send_released(j)) || (err = go(j, l)) || (err = finish(j, l)) ||
+	    (j->margins && (err = find_margins(j, l))) ||
+	    (err = gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at)) ||
 	    (err = gpu_down(j->g, j->link, j->on.link, j->nguide * sizeof *j->link)))
 		return err;
 	return j->margins ? gpu_down(j->g, j->margin, j->on.margin, j->nguide * sizeof *j->margin)
@@ -528,13 +483,10 @@ dp_solve(struct dp_job *j)
 {
 	struct lists l;
 	void *host = NULL;
-	struct passage *p =
-	    static_cast<struct passage *>(weir_alloc(j->nline, sizeof(struct passage)));
-	int err = -ENOMEM;
+	int err = take_lists(j, &l, &host);
 
-	if (p && !(err = take_lists(j, &l, &host)))
-		err = solve(j, &l, p);
+	if (!err)
+		err = solve(j, &l);
 	weir_free(host);
-	weir_free(p);
 	return err;
 }

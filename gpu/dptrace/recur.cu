@@ -305,13 +305,13 @@ rows_of(const sweep &w, unsigned lanes, int x0)
 			  : span{max(0, zero + x0 - w.dout + 1), min(w.climbs, zero + last + 1)};
 }
 
-/* A bit for each level at which this thread answers a link. Those whose window is empty are answered here. */
-__device__ unsigned
-find_levels(const sweep &w, unsigned lanes, int x0)
+/* Calls f(y, r, l, h) for each link of this thread, from or to x in row r: y is its far sample, l..h its window. */
+template <class F>
+__device__ __forceinline__ void
+each_link(const sweep &w, unsigned lanes, int x0, F f)
 {
 	const int x = x0 + (int)(threadIdx.x % lanes);
 	const span all = rows_of(w, lanes, x0);
-	unsigned levels = 0;
 
 	for (int r = all.first + (int)(threadIdx.x / lanes); x < w.d && r < all.end;
 	     r += (int)(THREADS / lanes)) {
@@ -320,11 +320,22 @@ find_levels(const sweep &w, unsigned lanes, int x0)
 		if (y < 0 || y >= w.dout)
 			continue;
 		window(w, x, r, &l, &h);
+		f(y, r, l, h);
+	}
+}
+
+/* A bit for each level at which this thread answers a link. Those whose window is empty are answered here. */
+__device__ unsigned
+find_levels(const sweep &w, unsigned lanes, int x0)
+{
+	unsigned levels = 0;
+
+	each_link(w, lanes, x0, [&](int y, int r, int l, int h) {
 		if (l > h)
 			sum_of(w, y, r) = NEVER;
 		else
 			levels |= 1u << level_of(l, h);
-	}
+	});
 	return levels;
 }
 
@@ -333,22 +344,14 @@ __device__ void
 answer(const sweep &w, const float *best, unsigned ld, unsigned lanes, int x0, int level)
 {
 	const unsigned lane = threadIdx.x % lanes;
-	const int x = x0 + (int)lane;
-	const span all = rows_of(w, lanes, x0);
 	const float *row = best + lane * ld;
 
-	for (int r = all.first + (int)(threadIdx.x / lanes); x < w.d && r < all.end;
-	     r += (int)(THREADS / lanes)) {
-		const int y = far_sample(w, x, r);
-		int l, h;
-		if (y < 0 || y >= w.dout)
-			continue;
-		window(w, x, r, &l, &h);
+	each_link(w, lanes, x0, [&](int y, int r, int l, int h) {
 		if (l > h || level_of(l, h) != level)
-			continue;
+			return;
 		const float a = row[l], b = row[h + 1 - (1 << level)];
-		sum_of(w, y, r) = (a > b ? a : b) + score_of(w, x, y, r);
-	}
+		sum_of(w, y, r) = (a > b ? a : b) + score_of(w, x0 + (int)lane, y, r);
+	});
 }
 
 /* The link of the neighbouring gap between x and sample far; NEVER: it has no place. */
