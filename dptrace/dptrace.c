@@ -152,9 +152,7 @@ dptrace_run(struct dptrace_plan *p)
 		trace_line(&p->work[omp_get_thread_num() % p->outer], i);
 }
 
-/* ---- tries ---- */
-
-/* Tries: lines of a plan of their own, of which only the first pass is run. */
+/* ---- tries: lines of a plan of their own, of which only the first pass is run ---- */
 
 /*
  * Makes q a plan of that many tries on the picture of p, without lines so far: their first pass alone. line is [tries]. Returns
@@ -200,9 +198,7 @@ tries_free(struct dptrace_plan *q, struct dptrace_line *line)
 	weir_free(line);
 }
 
-/* ---- polarities ---- */
-
-/* Settles whether a line is bright or dark. */
+/* ---- polarities: settles whether a line is bright or dark ---- */
 
 #define IN_DOUBT .5 /* votes nearer to 0 than this are in doubt */
 #define PER_COST 4. /* votes that a px is worth whose cost differs by 1 */
@@ -316,9 +312,7 @@ settle_polarity(struct dptrace_plan *p, struct why *why)
 	return r;
 }
 
-/* ---- guides from ways ---- */
-
-/* Settles which segments follow a way. */
+/* ---- guides from ways: settles which segments follow a way ---- */
 
 #define SMOOTH	1.5 /* cells: the Gaussian that makes a curve of a way */
 #define CHEAPER .97 /* a way is followed that costs less than this part of the strip's polyline */

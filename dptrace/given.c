@@ -8,9 +8,7 @@
 #include "dptrace/numbers.h"
 #include "dptrace/search/chain.h"
 
-/* ---- tables ---- */
-
-/* Runs the recursion on given tables, for --scores and for the checks. */
+/* ---- tables: runs the recursion on given tables, for --scores and for the checks ---- */
 
 /* A table is read along its diagonals, where it lies. Its lines stay in the cache from one slope to the next. */
 static void

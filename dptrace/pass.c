@@ -434,9 +434,7 @@ load_segment(struct chain *c, int k, struct segment *s)
 	s->ctx = strip;
 }
 
-/* ---- what is kept ---- */
-
-/* What a pass found: the places of its polyline, and of the first pass the verdicts. */
+/* ---- what is kept: the places of the polyline of a pass, and of the first pass the verdicts ---- */
 
 /* The v of sample j of guide g. */
 static double
@@ -611,9 +609,7 @@ pass_each(size_t n, int threads, void (*each)(void *with, size_t i), void *with)
 		each(with, i);
 }
 
-/* ---- vertices ---- */
-
-/* Turns the optimum of the last pass into the vertices of a trace, with the verdicts of the first pass. */
+/* ---- vertices: turns the optimum of the last pass into the vertices of a trace, with the verdicts of the first pass ---- */
 
 #define LEAST_MARGIN .05 /* px: what a smaller margin counts in a doubt */
 

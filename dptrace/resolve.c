@@ -249,9 +249,7 @@ level_turned(const struct dptrace_trace *t, const struct dptrace_image *im, cons
 	return most[sum[1] < sum[0]];
 }
 
-/* ---- ends ---- */
-
-/* How far a polyline may move its given points. */
+/* ---- ends: how far a polyline may move its given points ---- */
 
 /* px that the polyline may move the points of a segment. */
 static double

@@ -18,20 +18,9 @@ near() {
 		END { exit bad || n < 2 }'
 }
 
-# tables D N VALUE...: link scores of sizes D D N-1, float, from small whole numbers on the command line, as .npy.
+# tables D N VALUE...: link scores of sizes D D N-1.
 tables() {
-	local d=$1 n=$2 v header
-	shift 2
-	header="{'descr': '<f4', 'fortran_order': False, 'shape': ($((n - 1)), $d, $d), }"
-	printf '\x93NUMPY\1\0\x76\0%-117s\n' "$header"
-	for v; do
-		case $v in
-		0) printf '\0\0\0\0' ;;
-		1) printf '\0\0\x80\x3f' ;;
-		2) printf '\0\0\0\x40' ;;
-		nan) printf '\0\0\xc0\x7f' ;;
-		esac
-	done
+	item float "$1 $1 $(($2 - 1))" -- "${@:3}"
 }
 
 @test "a bright road is met to a pixel, a dark one too" {
@@ -300,19 +289,19 @@ painted() {
 
 @test "--scores runs the recursion on given tables" {
 	# three guides of three samples: only the way over sample 0 scores
-	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
-	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 >out
+	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.nrrd
+	dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 >out
 	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
 	# doubles, from a pipe, are the same scores
 	item double "3 3 2" -- 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 | dptrace --scores=- -p 0,0 -p 20,0 -w 2 -a 90 | diff out -
 	# a bound on the angle forbids the better way, by either method
-	tables 3 3 0 0 0 2 1 0 0 0 0 0 2 0 0 1 0 0 0 0 >s.npy
-	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 20 >out
+	tables 3 3 0 0 0 2 1 0 0 0 0 0 2 0 0 1 0 0 0 0 >s.nrrd
+	dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 20 >out
 	same out "$(printf '0.000 0.000\n10.000 0.000\n20.000 0.000')"
-	dptrace --method=d3 --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 20 | diff out -
+	dptrace --method=d3 --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 20 | diff out -
 	# an even number of samples has one more on the left
-	tables 2 3 0 0 2 0 0 0 0 0 >s.npy
-	dptrace --quiet --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 >out
+	tables 2 3 0 0 2 0 0 0 0 0 >s.nrrd
+	dptrace --quiet --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 >out
 	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
 }
 
@@ -339,30 +328,28 @@ painted() {
 	dptrace --quiet -p 5,50 -p 75,50 -n 3 -w 25 -a 90 --objective=sum --stats roof.pgm 2>&1 >out | grep -q '"sharp": 0,'
 }
 
-@test "the same bytes without clones, vectors or contraction" {
-	make -s -C "$root" B="$PWD/plain" OPT=-O1 CFLAGS=-DWEIR_NO_CLONES NVCC= "$PWD/plain/dptrace"
+# trace PROGRAM...: a line under noise by four scores.
+trace() {
 	gen_dptrace line 1 3 >line.nrrd
 	gen_dptrace line 1 3 4 >lines
 	for how in ridge edge edge- sin; do
-		dptrace --score=$how --to=csv -f lines line.nrrd >want
-		plain/dptrace --score=$how --to=csv -f lines line.nrrd >got
-		cmp want got
+		"$@" --score=$how --to=csv -f lines line.nrrd
 	done
+}
+
+@test "the same bytes without clones, vectors or contraction" {
+	make -s -C "$root" B="$PWD/plain" OPT=-O1 CFLAGS=-DWEIR_NO_CLONES NVCC= "$PWD/plain/dptrace"
+	trace dptrace >want
+	trace plain/dptrace | cmp - want
 }
 
 @test "the same bytes on a CPU without AVX-512, and with libm's functions for one without FMA" {
 	type -p valgrind >/dev/null || skip "valgrind is not installed"
 	! sanitized || skip "valgrind runs no program under AddressSanitizer"
-	gen_dptrace line 1 3 >line.nrrd
-	gen_dptrace line 1 3 4 >lines
-	for how in ridge edge-; do
-		dptrace --score=$how --to=csv -f lines line.nrrd >want
-		# its CPU has AVX2 at most: the second set of clones
-		valgrind -q dptrace -t 1 --score=$how --to=csv -f lines line.nrrd >got
-		cmp want got
-		GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4 dptrace --score=$how --to=csv -f lines line.nrrd >got
-		cmp want got
-	done
+	trace dptrace >want
+	# its CPU has AVX2 at most: the second set of clones
+	trace valgrind -q dptrace -t 1 | cmp - want
+	GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4 trace dptrace | cmp - want
 }
 
 @test "no result hangs on libm, whose functions differ from CPU to CPU" {
@@ -380,8 +367,8 @@ painted() {
 @test "a touched border is warned about" {
 	dptrace -p 5,30 -p 75,30 -w 4 road.pgm 2>err >out
 	grep -q '[0-9] vertices touch the border of the strip' err
-	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.npy
-	dptrace --scores=s.npy -p 0,0 -p 20,0 -w 2 -a 90 2>err >out
+	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.nrrd
+	dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 2>err >out
 	grep -q ' 1 vertex touches the border of the strip' err
 	dptrace --quiet -p 5,30 -p 75,30 -w 4 road.pgm 2>err >out
 	[ ! -s err ]
@@ -482,7 +469,7 @@ fading() {
 		2|overlay|$ends --part=0/2 --overlay=o.ppm road.pgm
 		2|not of 2|$ends --part=0/2 road.pgm road.pgm
 		1|one picture|--quiet $ends --part=0/2 two -o out
-		2|scores|$ends --part=0/2 --scores=s.npy
+		2|scores|$ends --part=0/2 --scores=s.nrrd
 		2|'2/2' is not I/N|$ends --part=2/2 road.pgm
 	END
 	dptrace $ends -a 180 road.pgm | near 1
@@ -564,14 +551,13 @@ fading() {
 }
 
 @test "score tables of a wrong shape, with NaN or for other points are refused" {
-	printf '\x93NUMPY\1\0\x76\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 1), }" >s.npy
-	head -c 16 /dev/zero >>s.npy
-	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.npy $ends
-	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.npy
-	fails 1 'score 4 is nan' dptrace --scores=s.npy $ends
-	tables 3 2 0 0 0 0 1 0 0 0 0 >s.npy
-	fails 1 'scores of 1 segments are for one polyline of 2 points' dptrace --scores=s.npy $ends -p 70,20
-	fails 1 'two neighbouring points are the same' dptrace --scores=s.npy -p 1,1 -p 1,1
+	item float '1 2 2' -- 0 0 0 0 >s.nrrd
+	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.nrrd $ends
+	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.nrrd
+	fails 1 'nan: beyond 1e20 there is no sum' dptrace --scores=s.nrrd $ends
+	tables 3 2 0 0 0 0 1 0 0 0 0 >s.nrrd
+	fails 1 'scores of 1 segments are for one polyline of 2 points' dptrace --scores=s.nrrd $ends -p 70,20
+	fails 1 'two neighbouring points are the same' dptrace --scores=s.nrrd -p 1,1 -p 1,1
 }
 
 @test "an S that doubles back is warned about from its two ends" {

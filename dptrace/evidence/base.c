@@ -101,9 +101,7 @@ rows_cells(float *out, const struct dptrace_image *im, const float *plane, ptrdi
 	}
 }
 
-/* ---- walks ---- */
-
-/* Samples of a picture along a straight line. */
+/* ---- walks: samples of a picture along a straight line ---- */
 
 /* Two neighbouring samples, read as one. This halves the loads and is 1.5 times as fast with AVX-512. */
 typedef uint64_t pair __attribute__((may_alias, aligned(4)));
@@ -194,9 +192,7 @@ walk_gain(float *out, int n, size_t w, size_t h, struct walk k, const struct dpt
 			    gain_at(gain, pixel_at(k.x + i * k.dx, w), pixel_at(k.y + i * k.dy, h));
 }
 
-/* ---- contrast ---- */
-
-/* From derivatives at the base rows to evidence, in place. */
+/* ---- contrast: from derivatives at the base rows to evidence, in place ---- */
 
 /* k bits of a float x >= 0, after its first `skip` bits. The leading bits of such floats are ordered as the floats are. */
 static unsigned

@@ -13,11 +13,6 @@ links_of(const struct chain *c, float *base, int k)
 
 /* ---- passages ---- */
 
-/*
- * What the files of a chain's search share: its links where segments meet, and its passage from segment to segment.
- * The search from segment to segment.
- */
-
 void
 chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows,
 	   int maxlinks)
@@ -195,9 +190,7 @@ passage_run(struct chain *c)
 	return true;
 }
 
-/* ---- margins ---- */
-
-/* How much worse the best polyline elsewhere is, guide by guide, from the end of the chain. */
+/* ---- margins: how much worse the best polyline elsewhere is, guide by guide, from the end of the chain ---- */
 
 /* The largest H of the first links m -> i of segment s, its number k, that may follow the step a. */
 static float

@@ -355,21 +355,6 @@ make_evidence(const dp_evidence e)
 	*f = d > 0 ? *f * (sign * in / d) : 0.f;
 }
 
-int
-dp_sizes(struct gpu *g, const dp_evidence &e, unsigned n, unsigned blocks, bool hessian)
-{
-	GPU_LAUNCH(g, find_sizes, dim3(blocks, n), THREADS, 0, e, hessian);
-	return 0;
-}
-
-int
-dp_normalise(struct gpu *g, const dp_evidence &e, unsigned n, unsigned blocks)
-{
-	GPU_LAUNCH(g, measure, n, THREADS, 0, e);
-	GPU_LAUNCH(g, make_evidence, dim3(blocks, n, (unsigned)dp_fields(&e.o)), THREADS, 0, e);
-	return 0;
-}
-
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
 unsigned
@@ -406,9 +391,9 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 	int err;
 
 	if (e->flanks) {
-		if ((err = differentiate(g, *e, e->gray, 1, n, *most)) ||
-		    (err = dp_sizes(g, *e, n, all, false)))
+		if ((err = differentiate(g, *e, e->gray, 1, n, *most)))
 			return err;
+		GPU_LAUNCH(g, find_sizes, dim3(all, n), THREADS, 0, *e, false);
 	}
 	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, *most)))
 		return err;
@@ -419,6 +404,8 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 	}
 	if (colour)
 		GPU_LAUNCH(g, main_direction, dim3(all, n), THREADS, 0, *e);
-	err = dp_sizes(g, *e, n, all, fields == 3);
-	return err ? err : dp_normalise(g, *e, n, all);
+	GPU_LAUNCH(g, find_sizes, dim3(all, n), THREADS, 0, *e, fields == 3);
+	GPU_LAUNCH(g, measure, n, THREADS, 0, *e);
+	GPU_LAUNCH(g, make_evidence, dim3(all, n, fields), THREADS, 0, *e);
+	return 0;
 }
