@@ -8,6 +8,7 @@
 #include "common/base/par.h"
 #include "dptrace/dptrace.h"
 #include "dptrace/evidence/gain.h"
+#include "dptrace/numbers.h"
 #include "dptrace/pass.h"
 #include "dptrace/resolve.h"
 #include "dptrace/way.h"
@@ -25,8 +26,8 @@ measure(struct dptrace_plan *p, int nslot)
 		for (size_t pass = 0; pass < p->o.passes; pass++) {
 			const size_t n = p->first[i + 1] - p->first[i];
 			w.chain.threads = p->inner;
-			size_t bytes = pass_bytes(&w, p->shape + p->first[i], n, pass, nslot);
-			most = bytes > most ? bytes : most;
+			most = larger_size(
+			    most, pass_lay_out(&w, NULL, p->shape + p->first[i], n, pass, nslot));
 		}
 	return most;
 }
@@ -232,10 +233,10 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 
 	memcpy(s, p->shape + p->first[i], n * sizeof *s);
 	for (size_t k = 0; k < n; k++) {
-		s[k].fine.bright = s[k].fine.dark = fmax(s[k].fine.bright, s[k].fine.dark);
-		s[k].own.bright = s[k].own.dark = fmax(s[k].own.bright, s[k].own.dark);
-		s[k].own.near_bright = s[k].own.near_dark =
-		    fmax(s[k].own.near_bright, s[k].own.near_dark);
+		struct levels *fine = &s[k].fine, *own = &s[k].own;
+		fine->bright = fine->dark = fmax(fine->bright, fine->dark);
+		own->bright = own->dark = fmax(own->bright, own->dark);
+		own->near_bright = own->near_dark = fmax(own->near_bright, own->near_dark);
 	}
 	o.polarity = polarity;
 	if (dptrace_shape(s, &p->line[i], &p->image, &o, &why) || !s->cost)
@@ -246,24 +247,12 @@ add_try(struct dptrace_plan *q, struct dptrace_line *line, const struct dptrace_
 	return true;
 }
 
-/* Shapes the measured line i again, with that polarity. */
-static int
-settle_line(struct dptrace_plan *p, size_t i, int polarity, struct why *why)
-{
-	struct dptrace_options o = p->o;
-
-	o.polarity = polarity;
-	p->bad = i;
-	if (dptrace_shape(p->shape + p->first[i], &p->line[i], &p->image, &o, why))
-		return -1;
-	p->bad = p->nline;
-	return 0;
-}
-
 /* Runs the tries of q, a bright and a dark one for each line of[] of p. The vote and the costs decide the polarity. */
 static int
 try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, struct why *why)
 {
+	struct dptrace_options o = p->o;
+
 	if (tries_run(q, why))
 		return -1;
 	for (size_t t = 0; t < q->nline; t += 2) {
@@ -271,9 +260,13 @@ try_both(struct dptrace_plan *q, struct dptrace_plan *p, const size_t *of, struc
 		for (size_t k = q->first[t]; k < q->first[t + 1]; k++)
 			length += q->shape[k].length;
 		vote += PER_COST * (q->trace[t].score - q->trace[t + 1].score) / length;
-		if (settle_line(p, of[t / 2], vote < 0 ? -1 : 1, why))
+		o.polarity = vote < 0 ? -1 : 1;
+		p->bad = of[t / 2];
+		if (dptrace_shape(p->shape + p->first[p->bad], &p->line[p->bad], &p->image, &o,
+				  why))
 			return -1;
 	}
+	p->bad = p->nline;
 	return 0;
 }
 
@@ -389,7 +382,7 @@ threads_for_ways(const struct dptrace_plan *p, bool open, struct why *why)
 
 	for (size_t k = 0; k < p->first[p->nline]; k++) {
 		const size_t bytes = is_sought(p, k, open) ? way_bytes(&p->image, &p->shape[k]) : 0;
-		most = bytes > most ? bytes : most;
+		most = larger_size(bytes, most);
 	}
 	if (n && n < most)
 		why_set(why,

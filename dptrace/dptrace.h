@@ -113,6 +113,13 @@ struct dptrace_image {
 	struct dptrace_gain gain; /* a plan makes its own; others borrow it */
 };
 
+/* Whether the place (x, y) lies in the picture. */
+static inline bool
+dptrace_has(const struct dptrace_image *im, double x, double y)
+{
+	return x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5;
+}
+
 struct dptrace_options {
 	enum dptrace_score score;
 	enum dptrace_objective objective;

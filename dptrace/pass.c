@@ -189,12 +189,10 @@ pass_take(struct work *w, struct arena *a, const struct segment_shape *s, size_t
 	w->spare = arena_take(a, w->npoints, sizeof *w->spare);
 }
 
-/*
- * Lays out a pass over the n segments of a line in memory at base. With base NULL it only counts. Returns the bytes. The
- * arrays that one pass hands to the next come first and keep their places.
- */
-static size_t
-lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass, int nslot)
+/* The arrays that one pass hands to the next come first and keep their places. */
+size_t
+pass_lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n, size_t pass,
+	     int nslot)
 {
 	const struct dptrace_options *o = &w->plan->o;
 	const struct extent e = extent_of(s, n, pass, o);
@@ -314,9 +312,7 @@ pass_place(const struct work *w, int k, const struct course *c, int g)
 static bool
 is_inside(const struct dptrace_image *im, const struct spot *p, double v)
 {
-	const double x = p->x + v * p->nx, y = p->y + v * p->ny;
-
-	return x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5;
+	return dptrace_has(im, p->x + v * p->nx, p->y + v * p->ny);
 }
 
 /*
@@ -567,12 +563,6 @@ pass_keep(struct work *w)
 
 /* --- begin, run ------------------------------------------------------------------------------------------------------ */
 
-size_t
-pass_bytes(struct work *w, const struct segment_shape *s, size_t n, size_t pass, int nslot)
-{
-	return lay_out(w, NULL, s, n, pass, nslot);
-}
-
 void
 pass_begin(struct work *w, size_t i)
 {
@@ -590,7 +580,7 @@ void
 pass_run(struct work *w, size_t pass)
 {
 	w->pass = pass;
-	lay_out(w, w->memory, w->shape, w->n, pass, w->plan->nslot);
+	pass_lay_out(w, w->memory, w->shape, w->n, pass, w->plan->nslot);
 	pass_curves(w);
 	for (int slot = 0; w->shape->cost && slot < SLOTS; slot++)
 		w->based[slot] = -1;

@@ -47,8 +47,12 @@ void pass_take(struct work *w, struct arena *a, const struct segment_shape *s, s
 /* Calls each(with, i) for all i below n, in that many threads. */
 void pass_each(size_t n, int threads, void (*each)(void *with, size_t i), void *with);
 
-/* The bytes that a pass over n segments needs when nslot of them are held. */
-size_t pass_bytes(struct work *w, const struct segment_shape *s, size_t n, size_t pass, int nslot);
+/*
+ * Lays out a pass over the n segments of a line, of which nslot are held, in memory at base. With base NULL it only counts. Returns
+ * the bytes.
+ */
+size_t pass_lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n,
+		    size_t pass, int nslot);
 
 /* The number of guides of a segment in that pass. In the last pass this is the number of its vertices. */
 int pass_guides(const struct segment_shape *s, size_t pass);

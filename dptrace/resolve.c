@@ -663,7 +663,7 @@ check_points(const struct dptrace_line *l, const struct dptrace_image *im, struc
 		return why_set(why, "%zu point%s: a line needs 2", l->n, l->n == 1 ? "" : "s");
 	for (size_t i = 0; i < l->n; i++) {
 		const double x = l->xy[i][0], y = l->xy[i][1];
-		if (!(x >= -.5 && y >= -.5 && x <= (double)im->w - .5 && y <= (double)im->h - .5))
+		if (!dptrace_has(im, x, y))
 			return why_set(why, "point %g,%g lies outside the image of %zu x %zu", x, y,
 				       im->w, im->h);
 	}

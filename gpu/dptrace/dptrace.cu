@@ -208,21 +208,6 @@ take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 		*w = x;
 }
 
-/* The most that a strip's kernels, weights and columns take in any pass. */
-struct most {
-	size_t taps, weights, columns;
-};
-
-void
-add_most(struct most *m, const struct grid &g)
-{
-	const size_t taps = (size_t)(g.ru + g.rv + 2), weights = 4 * (size_t)(g.t + g.fine);
-
-	m->taps = taps > m->taps ? taps : m->taps;
-	m->weights = weights > m->weights ? weights : m->weights;
-	m->columns = (size_t)g.nraw > m->columns ? (size_t)g.nraw : m->columns;
-}
-
 void
 batch_take(struct batch *b, gpu_block *a)
 {
@@ -230,12 +215,16 @@ batch_take(struct batch *b, gpu_block *a)
 	b->cost = false;
 	for (size_t i = b->p->first[b->first]; i < b->p->first[b->first + b->n]; i++) {
 		const struct segment_shape *s = &b->p->shape[i];
-		struct most most = {0, 0, 0};
-		for (size_t pass = 0; pass < b->p->o.passes; pass++)
-			add_most(&most, pass_most(s, &b->p->o, pass));
-		b->ntaps += (size_t)dp_fields(&b->p->o) * most.taps;
-		b->nweights += most.weights;
-		b->ncolumns += most.columns;
+		size_t taps = 0, weights = 0, columns = 0; /* of any pass */
+		for (size_t pass = 0; pass < b->p->o.passes; pass++) {
+			const struct grid g = pass_most(s, &b->p->o, pass);
+			taps = larger_size((size_t)(g.ru + g.rv + 2), taps);
+			weights = larger_size(4 * (size_t)(g.t + g.fine), weights);
+			columns = larger_size((size_t)g.nraw, columns);
+		}
+		b->ntaps += (size_t)dp_fields(&b->p->o) * taps;
+		b->nweights += weights;
+		b->ncolumns += columns;
 		b->cost |= s->cost;
 	}
 	b->work = gpu_take<struct work>(a, b->n);
@@ -354,16 +343,38 @@ planes_of(const struct dptrace_plan *p)
 	return dp_is_colour(&p->o, p->image.c) ? p->image.c : 0;
 }
 
+/* What the device gets of the picture, in order: the mean, the planes, the gains, the mask. Returns how many there are. */
+size_t
+spans_of(const struct dptrace_plan *p, gpu_span s[4])
+{
+	const struct dptrace_image *im = &p->image;
+	const size_t n = im->w * im->h, c = planes_of(p);
+	size_t spans = 0;
+
+	s[spans++] = {p->gray, n * sizeof *p->gray};
+	if (c)
+		s[spans++] = {im->v, c * n * sizeof *im->v};
+	if (im->gain.v)
+		s[spans++] = {im->gain.v, dptrace_gains(&im->gain, im->h) * sizeof(float)};
+	if (im->mask)
+		s[spans++] = {im->mask, n};
+	return spans;
+}
+
 /* Makes the picture the one of `on`. It is sent, unless it is there already. */
 int
 place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_evidence *on)
 {
 	const struct dptrace_image *im = &p->image;
-	const size_t n = im->w * im->h, c = planes_of(p), gains = dptrace_gains(&im->gain, im->h);
+	const size_t n = im->w * im->h, gains = dptrace_gains(&im->gain, im->h);
+	gpu_span s[4];
+	const size_t spans = spans_of(p, s);
+	size_t bytes = 0;
 	void *device;
-	int err = gpu_hold(g, HOLD_IMAGE,
-			   ((1 + c) * n + gains) * sizeof(float) + (im->mask ? n : 0), &device);
 
+	for (size_t i = 0; i < spans; i++)
+		bytes += s[i].bytes;
+	int err = gpu_hold(g, HOLD_IMAGE, bytes, &device);
 	*on = {};
 	on->w = im->w;
 	on->h = im->h;
@@ -374,16 +385,14 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 		return err;
 	on->gray = static_cast<float *>(device);
 	on->planes = on->gray + n;
-	float *const gain = const_cast<float *>(on->planes + c * n);
-	unsigned char *const mask = reinterpret_cast<unsigned char *>(gain + gains);
+	const float *const gain = on->planes + planes_of(p) * n;
 	on->gain = im->gain;
 	on->gain.v = gains ? gain : NULL;
-	on->mask = im->mask ? mask : NULL;
-	if (there || (err = gpu_up(g, device, p->gray, n * sizeof(float))) ||
-	    (gains && (err = gpu_up(g, gain, im->gain.v, gains * sizeof(float)))) ||
-	    (im->mask && (err = gpu_up(g, mask, im->mask, n))))
-		return err;
-	return c ? gpu_up(g, static_cast<float *>(device) + n, im->v, c * n * sizeof(float)) : 0;
+	on->mask = im->mask ? reinterpret_cast<const unsigned char *>(gain + gains) : NULL;
+	char *to = static_cast<char *>(device);
+	for (size_t i = 0; i < spans && !there && !err; to += s[i++].bytes)
+		err = gpu_up(g, to, s[i].host, s[i].bytes);
+	return err;
 }
 
 /* Kernels, weights and places of the strips. */
@@ -586,19 +595,10 @@ run_share(struct gpu *g, size_t i, void *with)
 void
 gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
 {
-	const struct dptrace_image *im = &p->image;
-	const size_t n = im->w * im->h, c = planes_of(p);
-	struct gpu_span s[4] = {{p->gray, n * sizeof *p->gray}};
-	size_t spans = 1;
+	struct gpu_span s[4];
 
-	if (im->mask)
-		s[spans++] = {im->mask, n};
-	if (im->gain.v)
-		s[spans++] = {im->gain.v, dptrace_gains(&im->gain, im->h) * sizeof(float)};
-	if (c)
-		s[spans++] = {im->v, c * n * sizeof *im->v};
 	if (p->nline)
-		gpu_ahead(g, s, spans);
+		gpu_ahead(g, s, spans_of(p, s));
 }
 
 int
