@@ -380,10 +380,7 @@ trace() {
 	grep -q 'another course may be the right one in segment 0' err
 	dptrace --objective=sum -p 5,20 -p 75,20 fork.pgm 2>err >out
 	grep -q 'another course is about as good' err
-}
-
-@test "a margin that rounding makes negative is no second warning under the cost" {
-	# two edges, and no place between them that is better to change over than another
+	# two edges, and no place between them that is better to change over: a margin that rounding makes negative is no second warning
 	paint 200 80 9 'y >= 30 && y < 50 ? 9 : 1' >band.pgm
 	dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm 2>err >out
 	grep -q 'line 0: another course may be the right one in segment 0' err
@@ -614,15 +611,6 @@ make_profile() {
 	[ "$(make_profile 4 40)" = 4 ]
 }
 
-@test "a picture of one pixel has no two points, one of 2 by 1 has" {
-	printf 'P2 1 1 9 5\n' >one.pgm
-	fails 1 'two neighbouring points are the same' dptrace -p 0,0 -p 0,0 one.pgm
-	fails 1 '0.8 px are too short' dptrace -p -.4,0 -p .4,0 one.pgm
-	printf 'P2 2 1 9 5 6\n' >two.pgm
-	dptrace --quiet -p 0,0 -p 1,0 two.pgm >out
-	same out "$(printf '0.000 0.000\n1.000 0.000')"
-}
-
 @test "thousands of polylines are traced, a bad one among them is named by its line" {
 	for i in $(seq 3000); do echo "5 22 $((i % 60 + 15)) 17"; done >lines
 	dptrace --quiet -t 1 -n 3 --to=wkt -f lines road.pgm >one
@@ -756,7 +744,10 @@ make_profile() {
 	diff <(grep 'line [01]:' whole | sort) <(grep 'line [01]:' shares | sort)
 }
 
-@test "the ends of short segments may move together" {
+@test "a picture may have 2 pixels, and the ends of short segments may move together" {
+	dptrace --quiet -p 0,0 -p 1,0 <(echo P2 2 1 9 5 6) >out
+	same out "$(printf '0.000 0.000\n1.000 0.000')"
+	fails 1 '0.8 px are too short' dptrace -p -.4,0 -p .4,0 <(echo P2 1 1 9 5)
 	gen noise 16 12 >a.pgm
 	printf '2 2 12 9\n3 3 8 8 12 3\n' >lines
 	dptrace --quiet -f lines a.pgm >out
