@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/tile/engine.h"
 
@@ -10,7 +11,7 @@ morphrec_plan(struct morphrec_plan *p, const struct morphrec_problem *what)
 {
 	*p = (struct morphrec_plan){.what = *what};
 	if (what->method == MORPHREC_TILE)
-		p->engine = engine_new(what);
+		p->engine = engine_new(what, tile_kernels[weir_cpu]);
 	else
 		p->heaps = heaps_new(what);
 	if (p->engine || p->heaps)

@@ -45,7 +45,7 @@ struct morphrec_figures {
 };
 
 /* Whether pixels have neighbours in other slices too. */
-static inline bool
+static WEIR_BOTH inline bool
 morphrec_is_volume(int conn)
 {
 	return conn != 4 && conn != 8;

@@ -148,12 +148,11 @@ pictures_agree(struct gpu *g)
 						.h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
 						.d = rng_below(&r, 4) ? 1 : 2,
 						.conn = i / 8 % 2 ? 4 : 8,
-						.erode = i / 4 % 2,
-						.threads = 1};
+						.erode = i / 4 % 2};
 		enum fill fill = maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE;
 		if (i >= n) {
 			what = (struct morphrec_problem){
-			    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8, .threads = 1};
+			    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8};
 			fill = DENSE;
 		}
 		problem_check(g, &r, &what, fill, m, 2);
@@ -167,7 +166,7 @@ static void
 corners_are_passed(struct gpu *g)
 {
 	const struct morphrec_problem what = {
-	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8, .threads = 1};
+	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8};
 	struct check_rng r = {14};
 	struct check_many m[2] = {0};
 
@@ -203,8 +202,7 @@ volumes_agree(struct gpu *g)
 						.h = 1 + rng_below(&r, 30),
 						.d = 1 + rng_below(&r, 5),
 						.conn = conns[2 + i % 3],
-						.erode = i / 3 % 2,
-						.threads = 1};
+						.erode = i / 3 % 2};
 		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m, 2);
 	}
 	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
@@ -233,8 +231,7 @@ bands_agree(struct gpu *g)
 						      .w = cases[i].w,
 						      .h = cases[i].h,
 						      .d = cases[i].d,
-						      .conn = cases[i].conn,
-						      .threads = 1};
+						      .conn = cases[i].conn};
 		check_memory(g, cases[i].bytes);
 		problem_check(g, &r, &what, i == 0 ? WAYS : SPARSE, m, 1);
 	}
@@ -262,8 +259,7 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 						      .w = cases[i].w,
 						      .h = cases[i].h,
 						      .d = cases[i].d,
-						      .conn = cases[i].conn,
-						      .threads = 1};
+						      .conn = cases[i].conn};
 		struct check_many both[2] = {0};
 		check_memory(several, cases[i].bytes * img_type_size(what.type));
 		problem_check(several, &r, &what, cases[i].fill, both, cases[i].bytes ? 1 : 2);
@@ -361,8 +357,7 @@ operators_agree(struct gpu *g)
 						      .w = awkward(&r),
 						      .h = 1 + rng_below(&r, 40),
 						      .d = 1 + rng_below(&r, 3),
-						      .conn = conns[i / OPERATORS],
-						      .threads = 1};
+						      .conn = conns[i / OPERATORS]};
 		operator_check(g, &r, what, &operators[i % OPERATORS], true, &m);
 	}
 	check_end(&m, "gpu: morphrec's operators, marker and result made on the device");
@@ -372,8 +367,8 @@ operators_agree(struct gpu *g)
 static void
 operators_are_shared(struct gpu *one, struct gpu *several, struct check_many *m)
 {
-	const struct morphrec_problem flat = {.w = 40, .h = 300, .d = 1, .conn = 8, .threads = 1},
-				      deep = {.w = 30, .h = 20, .d = 7, .conn = 18, .threads = 1};
+	const struct morphrec_problem flat = {.w = 40, .h = 300, .d = 1, .conn = 8},
+				      deep = {.w = 30, .h = 20, .d = 7, .conn = 18};
 	struct check_rng r = {18};
 
 	(void)one;

@@ -23,6 +23,7 @@ struct job {
 	const struct tile_kernel *const *kernels; /* NULL: the best of this CPU */
 };
 
+/* threads 0: 1 */
 struct job job_of(const struct morphrec_problem *what);
 struct job job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode);
 void job_free(struct job *a);

@@ -11,20 +11,23 @@ job_of(const struct morphrec_problem *what)
 {
 	const size_t n = what->w * what->h * what->d, bytes = n * img_type_size(what->type);
 
-	return (struct job){.what = *what,
-			    .n = n,
-			    .bytes = bytes,
-			    .J = weir_xalloc(bytes, 1),
-			    .I = weir_xalloc(bytes, 1),
-			    .got = weir_xalloc(bytes, 1),
-			    .want = weir_xalloc(bytes, 1)};
+	struct job a = {.what = *what,
+			.n = n,
+			.bytes = bytes,
+			.J = weir_xalloc(bytes, 1),
+			.I = weir_xalloc(bytes, 1),
+			.got = weir_xalloc(bytes, 1),
+			.want = weir_xalloc(bytes, 1)};
+
+	a.what.threads += !what->threads;
+	return a;
 }
 
 struct job
 job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode)
 {
 	const struct morphrec_problem what = {
-	    .type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode, .threads = 1};
+	    .type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode};
 
 	return job_of(&what);
 }
@@ -116,7 +119,7 @@ job_run(struct job *a)
 		return false;
 	if (a->kernels) {
 		engine_free(p.engine);
-		p.engine = engine_new_on(&a->what, a->kernels);
+		p.engine = engine_new(&a->what, a->kernels);
 	}
 	morphrec_clip(&p, a->got, a->I);
 	const bool ran = !morphrec_run(&p, a->got, a->I) && same_at_once(&p, a);

@@ -19,7 +19,7 @@ cube(int conn, const struct tile_kernel *const *kernels, size_t own[3])
 	struct engine *e;
 
 	a.kernels = kernels;
-	e = engine_new_on(&a.what, kernels);
+	e = engine_new(&a.what, kernels);
 	own[0] = e->x.own;
 	own[1] = e->y.own;
 	own[2] = e->z.own;
@@ -127,7 +127,7 @@ resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const 
 
 	morphrec_plan(&p, &a->what);
 	engine_free(p.engine);
-	p.engine = engine_new_on(&a->what, kernels);
+	p.engine = engine_new(&a->what, kernels);
 	morphrec_clip(&p, a->J, a->I);
 	morphrec_run(&p, a->J, a->I);
 	for (size_t i = 0; i < most; i++) {

@@ -296,21 +296,17 @@ static const char *const ranks[][7] = {{"||", NULL},
 static void
 parse_rank(struct parser *p, size_t rank)
 {
-	const bool last = rank + 1 == sizeof ranks / sizeof *ranks;
-
-	if (last)
+	if (rank == sizeof ranks / sizeof *ranks) {
 		parse_unary(p);
-	else
-		parse_rank(p, rank + 1);
+		return;
+	}
+	parse_rank(p, rank + 1);
 	for (size_t i = 0; ranks[rank][i];) {
 		if (!accept(p, ranks[rank][i])) {
 			i++;
 			continue;
 		}
-		if (last)
-			parse_unary(p);
-		else
-			parse_rank(p, rank + 1);
+		parse_rank(p, rank + 1);
 		emit_named(p, ranks[rank][i]);
 		i = 0;
 	}

@@ -285,64 +285,24 @@ combine_block(enum overlap how, void *restrict y, const void *restrict x, enum i
 	return sample_store(y, a, type, within);
 }
 
-/* a becomes the result. False: the sum overflows. */
-static bool
-combine_64(enum overlap how, bool is_signed, uint64_t *a, uint64_t b)
-{
-	const bool greater = is_signed ? (int64_t)b > (int64_t)*a : b > *a;
-	int64_t sum;
-
-	if (how != OVERLAP_SUM) {
-		*a = (how == OVERLAP_MAX) == greater ? b : *a;
-		return true;
-	}
-	if (!is_signed)
-		return !__builtin_add_overflow(*a, b, a);
-	if (__builtin_add_overflow((int64_t)*a, (int64_t)b, &sum))
-		return false;
-	*a = (uint64_t)sum;
-	return true;
-}
-
 /* Integers of 64 bits, which a double would round. */
-static size_t
-combine_long(enum overlap how, bool is_signed, char *restrict y, const char *restrict x, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint64_t a, b;
-
-		memcpy(&a, y + i * sizeof a, sizeof a);
-		memcpy(&b, x + i * sizeof b, sizeof b);
-		if (!combine_64(how, is_signed, &a, b))
-			return i;
-		memcpy(y + i * sizeof a, &a, sizeof a);
+#define COMBINE_LONG(NAME, TYPE)                                                            \
+	static size_t NAME(enum overlap how, void *restrict to, const void *restrict from,  \
+			   size_t n)                                                        \
+	{                                                                                   \
+		const TYPE *x = from;                                                       \
+		TYPE *y = to;                                                               \
+                                                                                            \
+		for (size_t i = 0; i < n; i++)                                              \
+			if (how != OVERLAP_SUM)                                             \
+				y[i] = (how == OVERLAP_MAX) == (x[i] > y[i]) ? x[i] : y[i]; \
+			else if (__builtin_add_overflow(y[i], x[i], &y[i]))                 \
+				return i;                                                   \
+		return n;                                                                   \
 	}
-	return n;
-}
-
-/*
- * y[i] becomes the sum, the greater or the lesser of y[i] and x[i], for i < n. NaN plus a number is NaN; of NaN and a number,
- * the greater and the lesser is the number. Sums of integers must be exact, and at most `most` where it is not 0. Returns n,
- * or the index of the first sum that is not.
- */
-static size_t
-overlap_combine(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
-		unsigned most, size_t n)
-{
-	const size_t size = img_type_size(type);
-
-	if (type == IMG_I64 || type == IMG_U64)
-		return combine_long(how, type == IMG_I64, y, x, n);
-	for (size_t i = 0; i < n; i += BLOCK) {
-		const size_t block = n - i < BLOCK ? n - i : BLOCK;
-		const size_t k = combine_block(how, (char *)y + i * size,
-					       (const char *)x + i * size, type, most, block);
-
-		if (k < block)
-			return i + k;
-	}
-	return n;
-}
+COMBINE_LONG(combine_i64, int64_t)
+COMBINE_LONG(combine_u64, uint64_t)
+#undef COMBINE_LONG
 
 /* Returns the index of the first sample that differs, or n. */
 static size_t
@@ -357,28 +317,26 @@ compare(const char *y, const char *x, size_t size, size_t n)
 	return i;
 }
 
-/*
- * Lays n samples x over y: OVERLAP_FIRST keeps y, OVERLAP_LAST takes x, OVERLAP_SAME requires that both have the same bytes, and
- * the others do what overlap_combine() does. Returns n, or the index of the first sample that differs, or whose sum does not
- * fit.
- */
+/* Does overlap_lay() for up to BLOCK samples that are there in both. */
 static size_t
-overlap_lay(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
-	    unsigned most, size_t n)
+lay_block(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
+	  unsigned most, size_t n)
 {
-	if (overlap_combines(how))
-		return overlap_combine(how, y, x, type, most, n);
 	if (how == OVERLAP_SAME)
 		return compare(y, x, img_type_size(type), n);
 	if (how == OVERLAP_LAST)
 		memcpy(y, x, n * img_type_size(type));
-	return n;
+	if (!overlap_combines(how))
+		return n;
+	return type == IMG_I64	 ? combine_i64(how, y, x, n)
+	       : type == IMG_U64 ? combine_u64(how, y, x, n)
+				 : combine_block(how, y, x, type, most, n);
 }
 
-/* Does overlap_lay_gaps() for up to BLOCK samples. */
+/* Does the same where samples may be missing. Where one of the two is, y becomes the other one. */
 static size_t
-lay_block(enum overlap how, const struct nodata *g, char *restrict y, const char *restrict x,
-	  unsigned most, size_t n)
+lay_gaps(enum overlap how, const struct nodata *g, char *restrict y, const char *restrict x,
+	 unsigned most, size_t n)
 {
 	const size_t size = img_type_size(g->type);
 	uint8_t below[BLOCK], above[BLOCK];
@@ -386,33 +344,38 @@ lay_block(enum overlap how, const struct nodata *g, char *restrict y, const char
 	nodata_mark(g, below, y, n);
 	nodata_mark(g, above, x, n);
 	for (size_t i = 0, to; i < n; i = to) {
+		size_t done;
+
 		for (to = i + 1; to < n && below[to] == below[i] && above[to] == above[i]; to++)
 			;
-		if (above[i])
-			continue;
-		if (below[i]) {
+		done = to - i;
+		if (!above[i] && below[i])
 			memcpy(y + i * size, x + i * size, (to - i) * size);
-			continue;
-		}
-		const size_t done =
-		    overlap_lay(how, y + i * size, x + i * size, g->type, most, to - i);
+		else if (!above[i])
+			done = lay_block(how, y + i * size, x + i * size, g->type, most, to - i);
 		if (done < to - i)
 			return i + done;
 	}
 	return n;
 }
 
-/* Does the same for samples that are there in both. Where one of the two is missing, y becomes the other one. */
+/*
+ * Lays n samples x over y: OVERLAP_FIRST keeps y, OVERLAP_LAST takes x, OVERLAP_SAME requires that both have the same bytes. The
+ * others make y the sum, the greater or the lesser of both. NaN plus a number is NaN; of NaN and a number, the greater and the
+ * lesser is the number. Sums of integers must be exact, and at most `most` where it is not 0. gaps: samples may be missing.
+ * Returns n, or the index of the first sample that differs, or whose sum does not fit.
+ */
 static size_t
-overlap_lay_gaps(enum overlap how, const struct nodata *g, void *restrict y, const void *restrict x,
-		 unsigned most, size_t n)
+overlap_lay(enum overlap how, const struct nodata *g, bool gaps, char *restrict y,
+	    const char *restrict x, unsigned most, size_t n)
 {
 	const size_t size = img_type_size(g->type);
 
 	for (size_t i = 0; i < n; i += BLOCK) {
 		const size_t some = n - i < BLOCK ? n - i : BLOCK;
 		const size_t k =
-		    lay_block(how, g, (char *)y + i * size, (const char *)x + i * size, most, some);
+		    gaps ? lay_gaps(how, g, y + i * size, x + i * size, most, some)
+			 : lay_block(how, y + i * size, x + i * size, g->type, most, some);
 
 		if (k < some)
 			return i + k;
@@ -572,11 +535,8 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 
 		if (!have[i])
 			memcpy(y + i * pixel, x + i * pixel, (to - i) * pixel);
-		else if (w->map)
-			done = overlap_lay_gaps(overlap, &w->gap, y + i * pixel, x + i * pixel,
-						w->most, samples);
 		else
-			done = overlap_lay(overlap, y + i * pixel, x + i * pixel, w->y.type,
+			done = overlap_lay(overlap, &w->gap, w->map, y + i * pixel, x + i * pixel,
 					   w->most, samples);
 		if (done < samples)
 			return at + i + done / c;

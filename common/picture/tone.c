@@ -186,11 +186,15 @@ tone_make_table(struct tone *t, const struct img *x)
 	return 0;
 }
 
-#define LOOK_UP(NAME, FROM, TO)                                                  \
-	static void NAME(const FROM *from, size_t n, const TO *table, TO *level) \
-	{                                                                        \
-		for (size_t i = 0; i < n; i++)                                   \
-			level[i] = table[from[i]];                               \
+#define LOOK_UP(NAME, FROM, TO)                                                    \
+	static void NAME(const void *from, size_t n, const void *levels, void *to) \
+	{                                                                          \
+		const FROM *v = from;                                              \
+		const TO *table = levels;                                          \
+		TO *level = to;                                                    \
+                                                                                   \
+		for (size_t i = 0; i < n; i++)                                     \
+			level[i] = table[v[i]];                                    \
 	}
 LOOK_UP(look_up_8_8, uint8_t, uint8_t)
 LOOK_UP(look_up_8_16, uint8_t, uint16_t)
@@ -202,20 +206,12 @@ LOOK_UP(look_up_16_16, uint16_t, uint16_t)
 static void
 look_up(const struct tone *t, const struct img *x, size_t first, size_t n, void *level, size_t at)
 {
-	const size_t size = img_type_size(x->type);
-	const void *from = (const char *)x->data + (first + at) * size;
-	const bool narrow = t->maxval < 256;
-	uint8_t *low = (uint8_t *)level + at;
-	uint16_t *wide = (uint16_t *)level + at;
+	static void (*const by_sizes[2][2])(const void *, size_t, const void *, void *) = {
+	    {look_up_8_8, look_up_8_16}, {look_up_16_8, look_up_16_16}};
+	const size_t size = img_type_size(x->type), wide = t->maxval > 255;
 
-	if (size == 1 && narrow)
-		look_up_8_8(from, n, t->table, low);
-	else if (size == 1)
-		look_up_8_16(from, n, t->table, wide);
-	else if (narrow)
-		look_up_16_8(from, n, t->table, low);
-	else
-		look_up_16_16(from, n, t->table, wide);
+	by_sizes[size - 1][wide]((const char *)x->data + (first + at) * size, n, t->table,
+				 (char *)level + at * (1 + wide));
 }
 
 void
@@ -320,30 +316,25 @@ has_short_keys(const struct img *x)
 	return !img_is_complex(x) && (x->type == IMG_F32 || img_type_size(x->type) <= 2);
 }
 
-/* Keys of numbers that are not finite become 0, which is no key. */
-WEIR_CLONES(short_keys, (uint64_t *restrict key, const double *restrict v, size_t n), (key, v, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		const float f = (float)v[i] + 0.0f; /* -0 becomes 0 */
-		uint32_t u;
-
-		memcpy(&u, &f, sizeof u);
-		u ^= u >> 31 ? UINT32_MAX : 1u << 31;
-		key[i] = f - f == 0 ? u : 0;
+/* Keys of numbers that are not finite become 0, which is no key. Adding 0 makes 0 of -0. */
+#define KEYS(NAME, F, U)                                                                \
+	WEIR_CLONES(NAME, (uint64_t *restrict key, const double *restrict v, size_t n), \
+		    (key, v, n))                                                        \
+	{                                                                               \
+		const U top = (U)1 << (8 * sizeof top - 1);                             \
+                                                                                        \
+		for (size_t i = 0; i < n; i++) {                                        \
+			const F f = (F)v[i] + (F)0;                                     \
+			U u;                                                            \
+                                                                                        \
+			memcpy(&u, &f, sizeof u);                                       \
+			u ^= u & top ? (U)-1 : top;                                     \
+			key[i] = f - f == 0 ? u : 0;                                    \
+		}                                                                       \
 	}
-}
-
-WEIR_CLONES(long_keys, (uint64_t *restrict key, const double *restrict v, size_t n), (key, v, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		const double d = v[i] + 0.0;
-		uint64_t u;
-
-		memcpy(&u, &d, sizeof u);
-		u ^= u >> 63 ? UINT64_MAX : 1ull << 63;
-		key[i] = d - d == 0 ? u : 0;
-	}
-}
+KEYS(short_keys, float, uint32_t)
+KEYS(long_keys, double, uint64_t)
+#undef KEYS
 
 static double
 value_of(uint64_t key, const struct img *x)

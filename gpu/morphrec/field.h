@@ -99,12 +99,6 @@ struct field_figures {
 	size_t tiles, visits, changed; /* changed: visits that raised a key */
 };
 
-__host__ __device__ __forceinline__ bool
-field_volume(const field &f)
-{
-	return f.conn == 6 || f.conn == 18 || f.conn == 26;
-}
-
 static inline size_t
 field_words(const field &f)
 {

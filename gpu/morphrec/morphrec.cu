@@ -104,12 +104,6 @@ bytes_of(const job *o, size_t n)
 	return n * o->unit * o->size;
 }
 
-bool
-same(const part &a, const part &b)
-{
-	return a.first == b.first && a.n == b.n;
-}
-
 size_t
 with_rims(const job *o, size_t n)
 {
@@ -179,7 +173,7 @@ take_band(job *o, const part *a, const field *f, size_t before)
 	void *at;
 	int err;
 
-	if (same(o->here, *a))
+	if (o->here.first == a->first && o->here.n == a->n)
 		return 0;
 	o->here = {};
 	if ((err = place_samples(o, &at)))
@@ -215,13 +209,6 @@ take_rim(const job *o, const field *f, size_t k, size_t from)
 	return 0;
 }
 
-/* Units [first, first + n) of a result, of which the first is unit `from`. */
-gpu_result
-units_of(const job *o, const char *result, size_t from, size_t first, size_t n)
-{
-	return {o->J + bytes_of(o, first), result + bytes_of(o, first - from), bytes_of(o, n)};
-}
-
 const morphrec_recipe level = {}; /* the result is J itself */
 
 /* Of a band that is a share, only what the shares beside it look at. */
@@ -252,16 +239,13 @@ give_band(job *o, const part *a, const field *f, size_t before)
 	if ((err = place_samples(o, &at)) ||
 	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at, &level)))
 		return err;
-	for (int end = 0; end < 2; end++) {
-		const gpu_result r = units_of(o, static_cast<const char *>(at), a->first,
-					      end ? a->first + a->n - 1 : a->first, 1);
-		if ((err = gpu_down(o->g, r.host, r.device, r.bytes)))
-			return err;
-	}
-	if (a->n < 3)
-		return 0;
-	const gpu_result rest =
-	    units_of(o, static_cast<const char *>(at), a->first, a->first + 1, a->n - 2);
+	char *const host = o->J + bytes_of(o, a->first);
+	const char *const from = static_cast<const char *>(at);
+	const size_t one = bytes_of(o, 1), last = bytes_of(o, a->n - 1);
+	if ((err = gpu_down(o->g, host, from, one)) ||
+	    (err = gpu_down(o->g, host + last, from + last, one)) || a->n < 3)
+		return err;
+	const gpu_result rest = {host + one, from + one, last - one};
 	return gpu_later(o->g, &rest, 1);
 }
 
@@ -453,12 +437,6 @@ measure_share(struct gpu *g, size_t i, void *jobs)
 
 /* --- all devices --------------------------------------------------------------------------------------------------- */
 
-size_t
-unit_bytes(const job *o)
-{
-	return o->unit * o->size;
-}
-
 /* o[0] becomes a job for each device. */
 int
 share_out(struct gpu *g, job *o, size_t n, bool rim)
@@ -512,12 +490,12 @@ look_beside(job *o, bool first)
 	for (int end = 0; end < 2; end++) {
 		if (end ? after == o->units : o->share.first == 0)
 			continue;
-		const char *const now = o->J + (end ? after : o->share.first - 1) * unit_bytes(o);
-		if (first || memcmp(o->beyond[end], now, unit_bytes(o))) {
+		const char *const now = o->J + (end ? after : o->share.first - 1) * bytes_of(o, 1);
+		if (first || memcmp(o->beyond[end], now, bytes_of(o, 1))) {
 			o->owed[end ? bands_of(o) : 1] = 1;
 			owed = true;
 		}
-		memcpy(o->beyond[end], now, unit_bytes(o));
+		memcpy(o->beyond[end], now, bytes_of(o, 1));
 	}
 	return owed;
 }
@@ -676,8 +654,6 @@ guess_range(struct morphrec_plan *p, const void *f)
 int
 gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 {
-	if (p->what.method != MORPHREC_TILE && p->what.method != MORPHREC_HEAP)
-		return -ENOTSUP;
 	job *const o = jobs_of(g, p, J, I);
 	if (!o)
 		return -ENOMEM;

@@ -11,8 +11,7 @@ extern "C" {
 
 /*
  * morphrec_run() on g: J, as morphrec_clip() left it, becomes the reconstruction under I, with the same bytes as on the CPU.
- * The method must be MORPHREC_TILE or MORPHREC_HEAP. Arrays larger than the device's memory are processed in bands. Fills
- * p->figures. Returns 0; -EIO: see gpu_why(); -ENOTSUP for another method; -ENOMEM.
+ * Arrays larger than the device's memory are processed in bands. Fills p->figures. Returns 0; -EIO: see gpu_why(); -ENOMEM.
  */
 int gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I);
 

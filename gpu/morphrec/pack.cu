@@ -144,7 +144,7 @@ on_frame(const field &f, const outline &whole, size_t row, size_t x)
 	const size_t at = whole.row + row, y = at % whole.h, z = at / whole.h;
 
 	return x == 0 || x + 1 == f.w || y == 0 || y + 1 == whole.h ||
-	       (field_volume(f) && (z == 0 || z + 1 == whole.d));
+	       (morphrec_is_volume(f.conn) && (z == 0 || z + 1 == whole.d));
 }
 
 /* The key of the marker for a sample v, which is number x of its row; *mask: that of the mask. Keys of 0 are walls. */

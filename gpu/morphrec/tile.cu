@@ -341,7 +341,7 @@ seed(const field f, const queue q)
 			right = right.larger(above_and_below<bits>(s, r, at + 1));
 		}
 		typename k::word c = all.between(l, right).larger(column).close();
-		if (field_volume(f))
+		if (morphrec_is_volume(f.conn))
 			c = k::larger(c, from_slices<bits>(f, p, r));
 		most = max(most, wanted(s, c, r, at));
 	}
@@ -363,7 +363,7 @@ settle(tile<bits> &s, const field &f, const place &p)
 	bool any = false;
 	unsigned rows, columns, again;
 
-	if (field_volume(f)) {
+	if (morphrec_is_volume(f.conn)) {
 		any = raise_from_slices<bits>(s, f, p);
 		__syncthreads();
 	}
@@ -412,7 +412,7 @@ __launch_bounds__(tile<bits>::THREADS, tile<bits>::BLOCKS) visit(const field f, 
 			note_owed<bits>(s, f, f.conn != 4 && f.conn != 6);
 			__syncthreads();
 			owe_neighbours<bits>(s, f, q, p);
-			if (field_volume(f))
+			if (morphrec_is_volume(f.conn))
 				owe_slices<bits>(s, f, q, p);
 			__syncthreads();
 		}

@@ -40,8 +40,9 @@ is_in(ptrdiff_t x, ptrdiff_t y, ptrdiff_t z, const double r[3])
 	return part(x, r[0]) + part(y, r[1]) + part(z, r[2]) <= 1;
 }
 
-int
-shape_ball(struct shape *s, const double r[3])
+/* The rows of a box, or of a ball in it. */
+static int
+rows_of(struct shape *s, const double r[3], bool ball)
 {
 	const ptrdiff_t ry = (ptrdiff_t)r[1], rz = (ptrdiff_t)r[2];
 	const int err = shape_new(s, (size_t)(2 * ry + 1) * (size_t)(2 * rz + 1));
@@ -49,7 +50,7 @@ shape_ball(struct shape *s, const double r[3])
 	for (ptrdiff_t z = -rz; !err && z <= rz; z++)
 		for (ptrdiff_t y = -ry; y <= ry; y++) {
 			ptrdiff_t x = (ptrdiff_t)r[0];
-			while (x >= 0 && !is_in(x, y, z, r))
+			while (ball && x >= 0 && !is_in(x, y, z, r))
 				x--;
 			if (x >= 0)
 				add(s, z, y, -x, x);
@@ -60,13 +61,13 @@ shape_ball(struct shape *s, const double r[3])
 int
 shape_box(struct shape *s, const double r[3])
 {
-	const ptrdiff_t rx = (ptrdiff_t)r[0], ry = (ptrdiff_t)r[1], rz = (ptrdiff_t)r[2];
-	const int err = shape_new(s, (size_t)(2 * ry + 1) * (size_t)(2 * rz + 1));
+	return rows_of(s, r, false);
+}
 
-	for (ptrdiff_t z = -rz; !err && z <= rz; z++)
-		for (ptrdiff_t y = -ry; y <= ry; y++)
-			add(s, z, y, -rx, rx);
-	return err;
+int
+shape_ball(struct shape *s, const double r[3])
+{
+	return rows_of(s, r, true);
 }
 
 int

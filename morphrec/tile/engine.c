@@ -738,7 +738,7 @@ lay_out(struct engine *e)
 }
 
 struct engine *
-engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4])
+engine_new(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4])
 {
 	struct engine *e = weir_calloc(1, sizeof *e);
 	const size_t threads = (size_t)morphrec_threads(what, 1);
@@ -765,12 +765,6 @@ engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *con
 		return NULL;
 	}
 	return e;
-}
-
-struct engine *
-engine_new(const struct morphrec_problem *what)
-{
-	return engine_new_on(what, tile_kernels[weir_cpu]);
 }
 
 void

@@ -187,16 +187,13 @@ struct engine {
 	size_t room;	       /* bytes of one of these */
 };
 
-/* Returns NULL when there is no memory. */
-struct engine *engine_new(const struct morphrec_problem *what);
+/* Takes the kernels of a level of the CPU: of tile_kernels. Returns NULL when there is no memory. */
+struct engine *
+engine_new(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4]);
 void engine_free(struct engine *e);
 
 /* Writes a line on the plan, for morphrec_explain(). */
 void engine_explain(const struct engine *e, char *text, size_t size);
-
-/* The same with given kernels, for checks and benches; engine_new() takes the best ones for this CPU. */
-struct engine *
-engine_new_on(const struct morphrec_problem *what, const struct tile_kernel *const kernels[4]);
 
 /* J, which is clipped and has keys in [clip->lo, clip->hi], becomes the fixpoint. Adds to *figures. */
 void engine_run(struct engine *e, const struct morphrec_clip *clip,
