@@ -6,12 +6,6 @@ setup() {
 	pgm 5 1 9 0 0 6 0 0 >marker.pgm
 }
 
-# A writer whose pipe no program has opened waits without end, and the page would wait for it.
-teardown() {
-	[ -z "${writer-}" ] || kill "$writer" 2>/dev/null || true
-	helpers_exist
-}
-
 # row FILE: the last row of a PGM of 5 columns with a maxval below 256, as numbers.
 row() {
 	tail -c 5 "$1" | od -An -v -tu1 | xargs
@@ -20,13 +14,6 @@ row() {
 # floats NUMBER...: a raw item of one row.
 floats() {
 	item float "$# 1" -- "$@"
-}
-
-# big W H MAXVAL: a PGM of smooth-free noise from a fixed seed, on stdout.
-big() {
-	gen noise "$1" "$2" >noise.raw || return 1
-	printf 'P5\n%d %d\n%d\n' "$1" "$2" "$3"
-	tail -c $(($1 * $2)) noise.raw
 }
 
 @test "a PGM is answered by a PGM of the same maxval, a raw item by a raw item" {
@@ -312,14 +299,6 @@ big() {
 	[ "$(row out.pgm)" = "0 5 6 3 3" ]
 }
 
-@test "the mask may come from a FIFO" {
-	mkfifo pipe
-	cat mask.pgm >pipe 3>&- &
-	writer=$!
-	morphrec -m pipe marker.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 5 6 3 3" ]
-}
-
 @test "the output may be the mask's file" {
 	morphrec -m mask.pgm -o mask.pgm marker.pgm
 	[ "$(row mask.pgm)" = "0 5 6 3 3" ]
@@ -406,9 +385,8 @@ big() {
 }
 
 @test "--max-mem gives the same bytes, in bands" {
-	big 500 700 255 >mask.pgm
-	printf 'P5\n500 700\n255\n' >marker.pgm
-	gen seeds 500 700 20 | tail -c 350000 >>marker.pgm
+	gen noise 500 700 >mask.pgm
+	gen seeds 500 700 20 >marker.pgm
 	morphrec -m mask.pgm marker.pgm >want.pgm
 	morphrec --max-mem=100k -t 2 -m mask.pgm marker.pgm | cmp - want.pgm
 	morphrec --max-mem=1 -t 1 -m mask.pgm <marker.pgm | cmp - want.pgm
@@ -427,7 +405,7 @@ big() {
 
 # Rows of 20 MB: more than one goes through memory at a time by itself.
 @test "--max-mem with an operator gives the same bytes" {
-	big 500 700 255 >f.pgm
+	gen noise 500 700 >f.pgm
 	gen noise 300 200 --type=float >f.nrrd
 	printf 'P5\n20000000 3\n255\n' >wide.pgm
 	yes weir | head -c 60000000 >>wide.pgm
@@ -449,21 +427,6 @@ big() {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1000000000 1000000000\nencoding: raw\n\n' >huge.nrrd
 	truncate -s 1000000000000000100 huge.nrrd || skip "this file system has no file of 10^18 bytes"
 	fails 1 'huge.nrrd' morphrec --max-mem=1M -m huge.nrrd huge.nrrd
-}
-
-@test "a mask that shrinks while it is mapped ends the program with a message" {
-	big 2000 2000 255 >mask.pgm
-	mkfifo pipe
-	{
-		printf 'P5\n2000 2000\n255\n'
-		head -c 3999999 mask.pgm
-		truncate -s 1000 mask.pgm
-		printf x
-	} >pipe 3>&- &
-	writer=$!
-	run -1 bash -c 'morphrec -m mask.pgm pipe >out.pgm 2>stderr'
-	[ "$(wc -l <stderr)" -eq 1 ]
-	grep -q '^morphrec: a file shrank while it was mapped' stderr
 }
 
 @test "--node and --heaps: the same bytes; they go with the method heap" {
@@ -490,7 +453,7 @@ big() {
 }
 
 @test "a picture that several threads look over: clipping and counts are those of one" {
-	big 2000 1100 255 >mask.pgm
+	gen noise 2000 1100 >mask.pgm
 	morphrec --hmax=30 mask.pgm >marker.pgm
 	for t in 1 2 3; do
 		morphrec -v -t $t -m marker.pgm mask.pgm 2>stderr >out.$t
@@ -501,6 +464,6 @@ big() {
 }
 
 @test "--max-mem names the directory that has no room" {
-	big 40 30 255 >f.pgm
+	gen noise 40 30 >f.pgm
 	TMPDIR=$PWD/nowhere fails 1 "no temporary file for 1200 bytes in $PWD/nowhere: No such file" morphrec --max-mem=1M --hmax=3 f.pgm
 }
