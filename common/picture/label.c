@@ -452,11 +452,9 @@ static void
 join(struct label *l, uint32_t a, uint32_t b)
 {
 	b = roots_find(l->up, b);
-	if (a == b)
-		return;
-	roots_join(l->up, a, b);
-	if (l->region)
+	if (l->region && a != b)
 		unite(l, a < b ? a : b, a < b ? b : a);
+	roots_join(l->up, a, b);
 }
 
 /* Of n pairs of runs that touch, the later run gets the lesser of its label and the root of the earlier one's; they are joined. */
