@@ -626,69 +626,26 @@ check_filling(void)
 	    &m, "wconv: filling in multiplies the error by twice the inverse of the known weight");
 }
 
-/* A plan taken twice, as for the items of a stream, and the bad problems that must be refused. */
-static void
-check_again(void)
-{
-	struct check_rng rng = {11};
-	struct wconv_plan *p;
-	struct why why;
-	struct conv_job j;
-	float *first, *second;
-
-	conv_pose(&j, 200, 150, 21, 21, 3, 3);
-	conv_fill(&j, &rng);
-	first = weir_alloc(200 * 150, sizeof *first);
-	second = weir_alloc(200 * 150, sizeof *second);
-	check_poison(first, 200 * 150 * sizeof *first);
-	check_poison(second, 200 * 150 * sizeof *second);
-	bool ok = !wconv_plan(&p, &j.q, &why);
-	for (int item = 0; ok && item < 2; item++)
-		for (size_t i = 0, in = 0, out = 0; i < wconv_count(p); i++) {
-			wconv_run(p, (float *)j.image + in * 200,
-				  (item ? second : first) + out * 200);
-			in += wconv_steps(p, i).rows_in;
-			out += wconv_steps(p, i).rows_out;
-		}
-	check(ok && !memcmp(first, second, 200 * 150 * sizeof *first),
-	      "wconv: a plan gives the same for the next item of the same shape", "it differs");
-	wconv_free(p);
-	weir_free(first);
-	weir_free(second);
-	conv_drop(&j);
-}
-
+/* The program refuses the rest, or cannot ask for it. */
 static void
 check_refusals(void)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {12};
-	struct wconv_plan *p;
-	struct why why;
 	struct conv_job j;
 
 	conv_pose(&j, 10, 10, 3, 3, 2, 2);
 	conv_fill(&j, &rng);
-	j.node[0][1] = j.node[0][0];
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "equal nodes");
-	j.node[0][1] = NAN;
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "a node that is NaN");
-	j.node[0][1] = 7;
-	((float *)j.kernels)[5] = INFINITY;
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "an infinite sample");
 	memset(j.kernels, 0, 36 * sizeof(float));
-	check_case(&m, !wconv_plan(&p, &j.q, &why) && p, "kernels of 0: %s", why.text);
-	wconv_free(p);
-	j.q.normalise = true;
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "normalising a sum of 0");
-	j.q.normalise = false;
+	check_case(&m, conv_run(&j, NULL, NULL), "kernels of 0");
 	j.q.cx = 3;
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "a centre outside");
+	check_case(&m, !conv_run(&j, NULL, NULL), "a centre outside");
 	j.q.cx = 1;
 	j.q.output = WCONV_VALID;
 	j.q.w = j.q.W = 2;
-	check_case(&m, wconv_plan(&p, &j.q, &why) && !p, "no valid pixel");
-	check_end(&m, "wconv: bad nodes, kernels, centres and sizes are refused");
+	check_case(&m, !conv_run(&j, NULL, NULL), "no valid pixel");
+	check_end(
+	    &m, "wconv: kernels of 0 are taken; a centre outside, and no valid pixel, are refused");
 	conv_drop(&j);
 }
 
@@ -742,7 +699,6 @@ check_wconv(void)
 	check_threads();
 	check_long();
 	check_filling();
-	check_again();
 	check_refusals();
 	check_claims();
 	check_wconv_adjoint();

@@ -130,17 +130,17 @@ pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
 			: 0;
 }
 
+} // namespace
+
 template <class T>
 int
-wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t n, wc_cx<T> *to)
+wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t rows, wc_cx<T> *to)
 {
 	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_R2C, sizeof(T) == 8, b.nx, n * b.ny, 1, b.nx, n * b.ny, 1);
+	    gpu_fft_lines(GPU_FFT_R2C, sizeof(T) == 8, b.nx, rows, 1, b.nx, rows, 1);
 
 	return gpu_fft(g, &f, -1, b.real, to);
 }
-
-} // namespace
 
 template <class T>
 int
@@ -176,7 +176,7 @@ make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned 
 
 	GPU_LAUNCH(g, pad_kernels<T>, wc_blocks((size_t)w.nfx * b.ny * b.nx), WC_THREADS, 0, w, b,
 		   fy);
-	if ((err = wc_rows(g, b, w.nfx, to)))
+	if ((err = wc_rows(g, b, (size_t)w.nfx * b.ny, to)))
 		return err;
 	return wc_columns(g, b, w.nfx, -1, to);
 }
@@ -361,7 +361,7 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	bool start = true;
 	int err;
 
-	if ((err = wc_windows(g, w, b)) || (err = wc_rows(g, b, b.n, b.image)) ||
+	if ((err = wc_windows(g, w, b)) || (err = wc_rows(g, b, (size_t)b.n * b.ny, b.image)) ||
 	    (err = wc_columns(g, b, b.n, -1, b.image)))
 		return err;
 	for (unsigned i = 0; i < p->x.most; i++) {
@@ -461,6 +461,7 @@ wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 				size_t *);                                                       \
 	template int wc_transform(struct gpu *, const struct wconv_plan *, const wc_work<T> &,   \
 				  wc_span, wc_span);                                             \
+	template int wc_rows(struct gpu *, const wc_tiles<T> &, size_t, wc_cx<T> *);             \
 	template int wc_columns(struct gpu *, const wc_tiles<T> &, size_t, int, wc_cx<T> *);     \
 	template int wc_rows_back(struct gpu *, const wc_tiles<T> &, size_t, wc_cx<T> *);        \
 	template int wc_sum_kernels(struct gpu *, const struct wconv_plan *, const wc_work<T> &, \

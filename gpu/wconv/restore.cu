@@ -128,6 +128,17 @@ find_known(const T *y, size_t n, T *r, T *f)
 	}
 }
 
+/* Joins the extents of the block's threads, and stores them in *to. */
+__device__ void
+put_extent(const wc_extent &e, wc_extent *to)
+{
+	const wc_extent all = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
+			       block_largest<WC_THREADS>(e.least)};
+
+	if (threadIdx.x == 0)
+		*to = all;
+}
+
 template <class T>
 __global__ void
 measure(const T *v, size_t n, wc_extent *part)
@@ -141,10 +152,7 @@ measure(const T *v, size_t n, wc_extent *part)
 		e.most = d > e.most ? d : e.most;
 		e.least = -d > e.least ? -d : e.least;
 	}
-	e = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
-	     block_largest<WC_THREADS>(e.least)};
-	if (threadIdx.x == 0)
-		part[blockIdx.x] = e;
+	put_extent(e, part + blockIdx.x);
 }
 
 /* Copies the part of the estimate, of ew samples a row, that begins at `from`. With s: NaN where s is not above `dark`. */
@@ -172,10 +180,7 @@ join_extents(wc_extent *part, unsigned n)
 		e.most = part[i].most > e.most ? part[i].most : e.most;
 		e.least = part[i].least > e.least ? part[i].least : e.least;
 	}
-	e = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
-	     block_largest<WC_THREADS>(e.least)};
-	if (threadIdx.x == 0)
-		part[0] = e;
+	put_extent(e, part);
 }
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */

@@ -281,18 +281,6 @@ add_windows(const wc_tiles<T> b, const wc_adjoint<T> a, unsigned first, unsigned
 	a.padded[(size_t)r * a.wide + q] = sum;
 }
 
-/* Transforms the rows of b.real, [tile][high][nx], to b.blend. */
-template <class T>
-int
-transform_rows(struct gpu *g, const wc_tiles<T> &b)
-{
-	const size_t rows = (size_t)b.n * b.high;
-	const struct gpu_fft f =
-	    gpu_fft_lines(GPU_FFT_R2C, sizeof(T) == 8, b.nx, rows, 1, b.nx, rows, 1);
-
-	return gpu_fft(g, &f, -1, b.real, b.blend);
-}
-
 /* Makes the windows of the tiles of b. host: the same tiles on the host. *any: whether they have any kernel. */
 template <class T>
 int
@@ -306,7 +294,7 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	for (unsigned i = 0; i < p->x.most; i++) {
 		GPU_LAUNCH(g, weigh_x<T>, wc_blocks((size_t)b.n * b.high * b.nx), WC_THREADS, 0, w,
 			   b, in, i);
-		if ((err = transform_rows(g, b)))
+		if ((err = wc_rows(g, b, (size_t)b.n * b.high, b.blend)))
 			return err;
 		for (unsigned j = 0; j < p->y.most; j++) {
 			if (!wc_is_needed(p, host, b.n, i, j))

@@ -93,6 +93,9 @@ size_t wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc
 template <class T>
 int wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n);
 
+/* Transforms rows b.real, [rows][nx], to columns [columns][rows]. */
+template <class T> int wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t rows, wc_cx<T> *to);
+
 /* Transforms columns [columns][n][ny], in place. */
 template <class T>
 int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at);

@@ -177,25 +177,6 @@ conjugate_first(size_t radix, vec *restrict a, const vec *restrict k, const vec 
 	}
 }
 
-/* The inverse of the first pass. Stores the first `rows` points in `to`. */
-INLINE void
-store_first(size_t radix, const vec *x, size_t n, const real *w, size_t rows, vec *restrict to)
-{
-	const size_t m = n / radix;
-	vec re[8], im[8];
-
-	for (size_t j = 0; j < m; j++) {
-		load_points(radix, x + 2 * j, m, re, im);
-		twiddle(radix, w + 2 * j * (radix - 1), true, re, im);
-		dft((int)radix, im, re);
-		for (size_t q = 0; q < radix; q++)
-			if (j + q * m < rows) {
-				to[2 * (j + q * m)] = re[q];
-				to[2 * (j + q * m) + 1] = im[q];
-			}
-	}
-}
-
 /* Stores the first `rows` points of the inverse transform of sum + a conj(k) in `to`. It needs at least two passes. */
 static void
 invert_sum(const struct wconv_fft *f, vec *a, const vec *k, const vec *sum, size_t rows, vec *to)
@@ -207,7 +188,8 @@ invert_sum(const struct wconv_fft *f, vec *a, const vec *k, const vec *sum, size
 	else
 		BY_RADIX(f->radix[last], conjugate_first, a, k, NULL, f->n)
 	const real *w = undo_passes(f, last - 1, 0, a, NULL);
-	BY_RADIX(f->radix[0], store_first, a, f->n, w, rows, to);
+	const struct blend all = {.n = rows, .to = to};
+	BY_RADIX(f->radix[0], inverse_last, a, f->n, w, &all, false, NULL);
 }
 
 /* Takes one block of columns through every kernel of the tile, and stores the window's rows in `to`. */

@@ -35,11 +35,7 @@ sum_small(const real *tap, size_t k, const real *const *row, size_t lines, size_
 	for (size_t i = columns; i < k; i += columns) {
 		sum_columns(tap, k, row, lines, near, x, i, k - i < columns ? k : i + columns,
 			    part);
-		for (size_t q = 0; q < lines * near; q++) {
-			const vec v = part[q] - lost[q], t = sum[q] + v;
-			lost[q] = (t - sum[q]) - v;
-			sum[q] = t;
-		}
+		add_parts(part, lines * near, sum, lost);
 	}
 }
 

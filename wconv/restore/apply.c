@@ -20,11 +20,12 @@ apply_volume(const struct wconv_restore *r, bool transpose, const void *from, vo
 		after.row(after.with, y, (const char *)to + y * bytes);
 }
 
-/* Applies A or A'. With `after`, the results of a band take the place of those of the band before. */
-static void
-apply(const struct wconv_restore *r, bool transpose, const void *from, void *to,
-      struct wconv_after after)
+/* With `row`, the results of a band take the place of those of the band before. */
+void
+wconv_restore_apply(struct wconv_restore *r, bool transpose, const void *from, void *to,
+		    void (*row)(void *r, size_t row, const void *samples))
 {
+	const struct wconv_after after = {row, r};
 	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
 	const size_t wide = r->o.scatters ? r->w : r->ew, give = r->o.scatters ? r->ew : r->w;
 
@@ -42,21 +43,8 @@ apply(const struct wconv_restore *r, bool transpose, const void *from, void *to,
 		const struct wconv_step s = wconv_steps(r->plan, i);
 		wconv_run(r->plan, from, to);
 		from = (const char *)from + s.rows_in * wide * size;
-		to = (char *)to + (after.row ? 0 : s.rows_out * give * size);
+		to = (char *)to + (row ? 0 : s.rows_out * give * size);
 	}
-}
-
-void
-wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to)
-{
-	apply(r, transpose, from, to, (struct wconv_after){0});
-}
-
-void
-wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *from, void *to,
-			 void (*row)(void *r, size_t row, const void *samples))
-{
-	apply(r, transpose, from, to, (struct wconv_after){row, r});
 }
 
 int

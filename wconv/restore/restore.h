@@ -129,12 +129,12 @@ bool wconv_restore_ends(const struct wconv_restore *r, struct wconv_restored *do
 /* Below this part of its first value, the gradient's sum of squares is nothing but rounding. */
 double wconv_restore_tiny(const struct wconv_restore *r);
 
-/* to = A from; with transpose, to = A' from. */
-void wconv_restore_apply(const struct wconv_restore *r, bool transpose, const void *from, void *to);
-
-/* Does the same, and calls `row` for each row of the result when it is done. to need not hold the result afterwards. */
-void wconv_restore_apply_rows(struct wconv_restore *r, bool transpose, const void *from, void *to,
-			      void (*row)(void *r, size_t row, const void *samples));
+/*
+ * to = A from; with transpose, to = A' from. With `row`, that is called for each row of the result when it is done, and `to` need
+ * not hold the result afterwards.
+ */
+void wconv_restore_apply(struct wconv_restore *r, bool transpose, const void *from, void *to,
+			 void (*row)(void *r, size_t row, const void *samples));
 
 /*
  * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in why.

@@ -142,7 +142,7 @@ start_lucy(struct wconv_restore *d, const struct wconv_known *k, struct why *why
 	real *x = d->x, *s = d->s;
 	double largest = 0, all = 0, level;
 
-	wconv_restore_apply(d, true, d->r, s);
+	wconv_restore_apply(d, true, d->r, s, NULL);
 	for (size_t i = 0; i < n; i++) {
 		largest = (double)s[i] > largest ? (double)s[i] : largest;
 		all += (double)s[i];
@@ -212,11 +212,11 @@ lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, struct
 		return -1;
 	d->y = y;
 	for (done->steps = 0;; done->steps++) {
-		wconv_restore_apply_rows(d, false, x, d->f, divide);
+		wconv_restore_apply(d, false, x, d->f, divide);
 		if (wconv_restore_ends(d, done, sum_rows(d->row, d->h), k.n))
 			break;
-		wconv_restore_apply_rows(d, true, d->r, d->p,
-					 d->o.accelerate ? multiply_and_keep : multiply);
+		wconv_restore_apply(d, true, d->r, d->p,
+				    d->o.accelerate ? multiply_and_keep : multiply);
 		if (d->o.accelerate)
 			extend(d);
 		tell(d, done->steps + 1);
@@ -295,7 +295,7 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 		r[i] = y[i] - y[i] == 0 ? y[i] - (real)d->o.sky : 0;
 		rr += (double)r[i] * (double)r[i];
 	}
-	wconv_restore_apply(d, true, r, s);
+	wconv_restore_apply(d, true, r, s, NULL);
 	for (size_t i = 0; i < ew * eh; i++)
 		x[i] = p[i] = 0;
 	first = ss = pp = combine(d, ew, eh, 0, p, 1, s);
@@ -304,11 +304,11 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 			return -1;
 		if (wconv_restore_ends(d, done, rr, k.n) || !(ss > tiny * first))
 			return 0;
-		wconv_restore_apply(d, false, p, f);
+		wconv_restore_apply(d, false, p, f, NULL);
 		const double step = ss / (mask(d, y, f) + damp * pp), before = ss;
 		combine(d, ew, eh, 1, x, step, p);
 		rr = combine(d, d->w, d->h, 1, r, -step, f);
-		wconv_restore_apply(d, true, r, s);
+		wconv_restore_apply(d, true, r, s, NULL);
 		ss = combine(d, ew, eh, 1, s, -damp, x);
 		pp = combine(d, ew, eh, ss / before, p, 1, s);
 		tell(d, done->steps + 1);
