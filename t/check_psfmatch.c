@@ -538,7 +538,7 @@ check_sums(void)
 		struct psfmatch_stamp *s;
 		size_t n;
 		const bool made = !psfmatch_measure_sky(&f, INFINITY) &&
-				  !psfmatch_make_kernels(&k, o.basis, o.size, 1) &&
+				  !psfmatch_make_kernels(&k, o.basis, (size_t)o.size, 1) &&
 				  !psfmatch_find_stamps(&f, SIZE / 2, &s, &n);
 		check_case(&m, made && n > 20, "no stamps");
 		for (size_t j = 0; made && j < n; j += 19)
@@ -588,7 +588,7 @@ agree_without(struct pair *p, size_t out, double *worst)
 
 	o.size = 5;
 	for (int i = 0; i < 2 && made; i++) {
-		made = !psfmatch_make_kernels(&n[i].k, o.basis, o.size, 1) &&
+		made = !psfmatch_make_kernels(&n[i].k, o.basis, (size_t)o.size, 1) &&
 		       !psfmatch_find_stamps(&f, 2, &n[i].s, &n[i].stamps) &&
 		       !psfmatch_make_normal(&n[i]);
 		double *work = weir_xalloc(psfmatch_stamp_room(&n[i].k, 3), sizeof *work);

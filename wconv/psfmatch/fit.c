@@ -702,7 +702,7 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	const bool smooth = o->smooth > 0 && o->basis == PSFMATCH_DELTA;
 	int e = 0;
 
-	*m = (struct psfmatch){.size = o->size ? o->size : PSFMATCH_SIZE,
+	*m = (struct psfmatch){.size = o->size ? (size_t)o->size : PSFMATCH_SIZE,
 			       .degree = o->degree,
 			       .background = o->background,
 			       .zero_x = ((double)w - 1) / 2,

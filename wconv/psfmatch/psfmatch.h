@@ -45,7 +45,7 @@ struct psfmatch_options {
 	enum psfmatch_basis basis;
 	enum psfmatch_convolve convolve;
 	/* a kernel is size x size samples; odd. 0: PSFMATCH_SIZE, and more as the Gaussians are wider */
-	size_t size;
+	int size;
 	/* degrees of the polynomials of the kernel and of the background */
 	int degree, background;
 	/*

@@ -1,0 +1,52 @@
+/* The options of psfmatch. */
+#include <math.h>
+
+#include "common/base/die.h"
+#include "common/base/par.h"
+#include "wconv/psfmatch/item.h"
+
+static const struct opt table[] = {
+    {0, "basis", OPT_WORD, AT(o.basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
+    {0, "size", OPT_INT, AT(o.size), "N", "the kernels' width and height, odd (21 or more)", 3,
+     101},
+    {0, "degree", OPT_INT, AT(o.degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
+    {0, "background", OPT_INT, AT(o.background), "DEG", "of the background's (1)", 0, 10},
+    {0, "smooth", OPT_REAL, AT(o.smooth), "V", "penalty on rough kernels of --basis=delta (100)", 0,
+     1e9, .seen = AT(has_smooth)},
+    {0, "gain", OPT_ABOVE, AT(o.gain), "E", "electrons in a unit of the pictures"},
+    {0, "top", OPT_REAL, AT(o.top), "V", "pixels above V are not used"},
+    {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
+    {0, "convolve", OPT_WORD, AT(o.convolve), "WHICH", "%s, for --subtract (either)",
+     .words = "ref|new|either", .seen = AT(has_convolve)},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Finds the kernel that turns one picture of a field into another.",
+    .table = table,
+    .common = OPT_THREADS,
+    .operands = "REF NEW",
+    .max_operands = 2};
+
+struct args
+psfmatch_args(int argc, char **argv)
+{
+	struct args args = {
+	    .o = {.degree = 2, .background = 1, .smooth = 100, .gain = INFINITY, .top = INFINITY}};
+
+	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
+	if (args.npath != 2)
+		die_usage("two pictures are needed, REF and NEW; see %s --help", weir_prog);
+	if (args.o.size && args.o.size % 2 == 0)
+		die_usage("--size: %d is even", args.o.size);
+	if (args.o.basis == PSFMATCH_DELTA && args.o.size > 31)
+		die_usage("--size: %d is more than 31, the most for --basis=delta", args.o.size);
+	if (args.has_smooth && args.o.basis != PSFMATCH_DELTA)
+		die_usage("--smooth: goes with --basis=delta");
+	if (args.has_convolve && !args.subtract)
+		die_usage("--convolve: goes with --subtract");
+	if (args.subtract && !args.has_convolve)
+		args.o.convolve = PSFMATCH_EITHER;
+	args.common.threads = par_threads(args.common.threads);
+	args.o.threads = args.common.threads;
+	return args;
+}

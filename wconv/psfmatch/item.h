@@ -1,0 +1,45 @@
+/* What psfmatch reads and writes. On failure the program ends with a line that names the file. */
+#ifndef WEIR_PSFMATCH_ITEM_H
+#define WEIR_PSFMATCH_ITEM_H
+
+#include "common/base/opt.h"
+#include "common/stream/raw.h"
+#include "wconv/psfmatch/psfmatch.h"
+
+struct args {
+	struct opt_common common;
+	struct psfmatch_options o;
+	bool has_smooth, has_convolve, subtract;
+	char **path;
+	size_t npath;
+};
+
+/* Parses and checks the options: args.c. */
+struct args psfmatch_args(int argc, char **argv);
+
+/* A picture of one plane, as floats. */
+struct picture {
+	struct img file; /* its header and payload */
+	size_t w, h;
+	float *v;
+};
+
+struct picture psfmatch_read_picture(const char *path, const struct args *args);
+void psfmatch_drop_picture(struct picture *p);
+
+/* Refuses pictures of unlike sizes, and parts of unlike places. */
+void
+psfmatch_check_pair(const struct picture *ref, const struct picture *new, const struct args *args);
+
+/* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. corner: see psfmatch_find_corner(). */
+void psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
+			    const struct args *args);
+
+/* Writes new, which is the difference. */
+void
+psfmatch_write_difference(struct raw_out *out, const struct picture *new, const struct args *args);
+
+/* Finds x and y of the picture's first pixel as wconv counts them: a part of a picture does not begin at 0. */
+void psfmatch_find_corner(const struct picture *p, const char *path, double corner[2]);
+
+#endif
