@@ -103,23 +103,11 @@ seek_row(struct share_work *s, size_t k, size_t row)
 
 /* --- pieces of an item ------------------------------------------------------------------------------------------- */
 
-static struct share_place
-where(const struct share_work *s, const struct img *whole)
-{
-	return (struct share_place){.item = raw_item(s->j->in) - 1,
-				    .items = s->all.items,
-				    .piece = s->all.piece,
-				    .pieces = s->all.pieces,
-				    .pnm = s->j->args->common.as != RAW_AS_RAW &&
-					   whole->format == IMG_PNM,
-				    .tile = img_key(whole, "tile") != NULL};
-}
-
 /* Returns the header of pictures k .. k + n - 1 of the whole item; row0 .. row1 - 1 of their rows when n is 1. */
 static struct img
 head_of(struct share_work *s, const struct img *whole, size_t k, size_t n, size_t row0, size_t row1)
 {
-	struct share_place place = where(s, whole);
+	struct share_place place = slices_place(&s->all, s->j->in, whole);
 	const int rows = img_row_axis(whole) + 1;
 	struct img y;
 
@@ -131,7 +119,6 @@ head_of(struct share_work *s, const struct img *whole, size_t k, size_t n, size_
 		job_tile(s->j, &y, (ptrdiff_t)row0);
 	}
 	share_set(&y, &s->j->args->common.share, s->all.hash, &place);
-	s->all.piece++;
 	return y;
 }
 

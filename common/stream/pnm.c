@@ -122,16 +122,6 @@ read_bits(FILE *f, uint8_t *to, size_t w, size_t h, int format)
 	pbm_freerow(row);
 }
 
-/* Stores sample i of x, which is uchar or ushort. */
-static void
-store(const struct img *x, size_t i, unsigned v)
-{
-	if (x->type == IMG_U8)
-		((uint8_t *)x->data)[i] = (uint8_t)v;
-	else
-		((uint16_t *)x->data)[i] = (uint16_t)v;
-}
-
 /* Returns the next byte, or '\n' for a comment with its end. */
 static int
 next_byte(FILE *f)
@@ -184,7 +174,10 @@ read_numbers(FILE *f, const struct img *x)
 
 	img_count(x, &n);
 	for (size_t i = 0; i < n; i++)
-		store(x, i, read_number(f, maxval));
+		if (x->type == IMG_U8)
+			((uint8_t *)x->data)[i] = (uint8_t)read_number(f, maxval);
+		else
+			((uint16_t *)x->data)[i] = (uint16_t)read_number(f, maxval);
 }
 
 static void

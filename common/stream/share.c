@@ -374,8 +374,8 @@ slices_of(const struct slices *s, const struct raw_in *in, size_t n, size_t *fro
 	return s->first < hi && s->end > lo && s->first < s->end;
 }
 
-static struct share_place
-note_place(struct slices *s, const struct raw_in *in, const struct img *y)
+struct share_place
+slices_place(struct slices *s, const struct raw_in *in, const struct img *y)
 {
 	return (struct share_place){.item = item_of(s, in),
 				    .items = s->items,
@@ -404,7 +404,7 @@ slices_set(struct slices *s, const struct raw_in *in, struct img *y, int axis)
 {
 	if (!s->o->share.n)
 		return;
-	struct share_place place = note_place(s, in, y);
+	struct share_place place = slices_place(s, in, y);
 	cut(s, in, y, axis, &place);
 	share_set(y, &s->o->share, s->hash, &place);
 }
@@ -419,7 +419,7 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 	if (!slices_of(s, in, axis < 0 ? 1 : x->axis[axis].n, &from, &to))
 		return false;
 	struct share_place *const place = &s->place[raw_item(in) % PIPELINE_STAGES];
-	*place = note_place(s, in, x);
+	*place = slices_place(s, in, x);
 	img_count(x, &all);
 	if (axis >= 0)
 		raw_skip(in, all / x->axis[axis].n * from);

@@ -131,6 +131,9 @@ bool slices_over(const struct slices *s, const struct raw_in *in);
  */
 bool slices_of(const struct slices *s, const struct raw_in *in, size_t n, size_t *from, size_t *to);
 
+/* The place of the next piece of the share, of which y is the header before anything is cut from it. */
+struct share_place slices_place(struct slices *s, const struct raw_in *in, const struct img *y);
+
 /*
  * Sets the keys of y, the header of the result of all slices of the current item, and leaves those of the share along the
  * axis. axis < 0: the item is one slice.

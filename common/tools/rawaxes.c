@@ -210,19 +210,6 @@ choice(const struct args *args, const struct img *x, const struct view *v, int a
 	return c;
 }
 
-/* Updates what keys say of planes on axis 0, and the offsets of traces. */
-static void
-follow_lists(const struct args *args, const struct img *x, struct img *y, const struct view *v)
-{
-	const struct axis_choice p = choice(args, x, v, 0),
-				 c[2] = {choice(args, x, v, 1), choice(args, x, v, 2)};
-
-	if (img_row_axis(x))
-		axiskeys_choose_planes(y, &p);
-	if (x->dim > 1)
-		axiskeys_choose_traces(y, c, x->dim > 2 && v->from[1] == 2 && v->from[2] == 1);
-}
-
 /* Updates tile:= for the two axes of the picture. Removes them when one of the axes was sliced. */
 static void
 follow_picture(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
@@ -341,7 +328,12 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	change_axes(in, args, &y, &v, gone);
 	choose_order(in, args, &y, &v, gone);
 	follow_picture(in, args, x, &y, &v, gone);
-	follow_lists(args, x, &y, &v);
+	const struct axis_choice c[3] = {choice(args, x, &v, 0), choice(args, x, &v, 1),
+					 choice(args, x, &v, 2)};
+	if (img_row_axis(x))
+		axiskeys_choose_planes(&y, &c[0]);
+	if (x->dim > 1)
+		axiskeys_choose_traces(&y, &c[1], x->dim > 2 && v.from[1] == 2 && v.from[2] == 1);
 	reorder(in, &y, &v);
 	axiskeys_follow_map(x, &y, v.from);
 	opt_add_history(&y, &args->common);
