@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,13 +17,28 @@ move_nodes(const double *node, size_t n, double by)
 	return moved;
 }
 
+/* Does for a volume along z what pose() does along x and y. */
+static void
+pose_depth(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)
+{
+	const bool unknown = q->edge == WCONV_RENORMALISE;
+	const size_t before = q->correlate ? q->cz : q->kd - 1 - q->cz;
+	const size_t deep = q->d + (unknown ? q->kd - 1 : 0);
+
+	r->oz = !unknown ? 0 : r->o.scatters ? q->kd - 1 - before : before;
+	r->h *= q->d;
+	r->eh *= deep;
+	p->d = unknown && !r->o.scatters ? deep : q->d;
+}
+
 /*
  * Poses the problem *p of the convolution that is A, or with scatters A'. Its origin is the corner of the item.
  * Where the edge renormalises, the estimate extends beyond the data as far as the kernel reaches. Then the convolution of
  * the estimate has the data as its valid results; with scatters, that of the data has the estimate as its full results.
  */
 static int
-pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)
+pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p,
+     struct why *why)
 {
 	const bool unknown = q->edge == WCONV_RENORMALISE;
 	const size_t bx = q->correlate ? q->cx : q->kw - 1 - q->cx, ax = q->kw - 1 - bx;
@@ -51,29 +65,17 @@ pose(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_proble
 		     dy = (wider ? (double)by : 0) - (double)q->y0;
 	p->zero_x += dx;
 	p->zero_y += dy;
+	if (q->kd)
+		pose_depth(r, q, p);
 	if (q->degree >= 0)
 		return 0;
 	p->node_x = r->node_x = move_nodes(q->node_x, q->gx, dx);
 	p->node_y = r->node_y = move_nodes(q->node_y, q->gy, dy);
-	return r->node_x && r->node_y ? 0 : -ENOMEM;
-}
-
-/* Does for a volume along z what pose() does along x and y. */
-static void
-pose_depth(struct wconv_restore *r, const struct wconv_problem *q, struct wconv_problem *p)
-{
-	const bool unknown = q->edge == WCONV_RENORMALISE;
-	const size_t before = q->correlate ? q->cz : q->kd - 1 - q->cz;
-	const size_t deep = q->d + (unknown ? q->kd - 1 : 0);
-
-	r->oz = !unknown ? 0 : r->o.scatters ? q->kd - 1 - before : before;
-	r->h *= q->d;
-	r->eh *= deep;
-	p->d = unknown && !r->o.scatters ? deep : q->d;
+	return r->node_x && r->node_y ? 0 : why_set(why, "no memory");
 }
 
 static int
-make_room(struct wconv_restore *r)
+make_room(struct wconv_restore *r, struct why *why)
 {
 	const size_t size = r->in_double ? sizeof(double) : sizeof(float);
 
@@ -89,9 +91,9 @@ make_room(struct wconv_restore *r)
 		r->along = weir_alloc(r->eh, sizeof *r->along);
 		r->before = weir_alloc(r->eh, sizeof *r->before);
 		if (!r->last || !r->gain || !r->along || !r->before)
-			return -ENOMEM;
+			return why_set(why, "no memory");
 	}
-	return r->x && r->p && r->s && r->f && r->r && r->row ? 0 : -ENOMEM;
+	return r->x && r->p && r->s && r->f && r->r && r->row ? 0 : why_set(why, "no memory");
 }
 
 int
@@ -100,7 +102,6 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 {
 	struct wconv_problem p;
 	struct wconv_restore *r;
-	int e;
 
 	*to = NULL;
 	if ((q->w != q->W || q->h != q->H) && q->edge != WCONV_RENORMALISE)
@@ -112,16 +113,10 @@ wconv_restore_plan(struct wconv_restore **to, const struct wconv_problem *q,
 	r->o = *o;
 	r->threads = q->threads;
 	r->in_double = q->in_double;
-	e = pose(r, q, &p);
-	if (q->kd)
-		pose_depth(r, q, &p);
-	if (e || (!o->on_device && (e = make_room(r)))) {
-		wconv_restore_free(r);
-		return why_set(why, "no memory");
-	}
-	if (q->kd ? wconv_volume_plan(&r->volume, &p, why)
-		  : wconv_plan(&r->plan, &p, why) ||
-			(!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, why))) {
+	if (pose(r, q, &p, why) || (!o->on_device && make_room(r, why)) ||
+	    (q->kd ? wconv_volume_plan(&r->volume, &p, why)
+		   : wconv_plan(&r->plan, &p, why) ||
+			 (!o->on_device && wconv_adjoint_plan(&r->adjoint, r->plan, why)))) {
 		wconv_restore_free(r);
 		return -1;
 	}

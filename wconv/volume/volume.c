@@ -40,18 +40,20 @@ pose_axis(struct volume_axis *a, const struct wconv_problem *q, size_t n, size_t
 }
 
 static int
-make_room(struct wconv_volume *v)
+make_room(struct wconv_volume *v, struct why *why)
 {
 	const size_t size = v->core->sample, nz = v->axis[2].len;
 
 	v->row = v->axis[0].len + 2;
 	v->slice = (v->row * v->axis[1].len + SLICE_UNIT - 1) / SLICE_UNIT * SLICE_UNIT;
 	if (v->slice > SIZE_MAX / size)
-		return -1;
+		return why_set(why, "no memory");
 	v->work = weir_alloc_large(v->slice * size, nz);
 	v->kernel = weir_alloc_large(v->slice * size, nz);
 	v->columns = weir_alloc_large((size_t)v->threads * nz, 2 * BATCH * size);
-	return v->work && v->kernel && v->columns ? v->core->plan(v) : -1;
+	if (!v->work || !v->kernel || !v->columns || v->core->plan(v))
+		return why_set(why, "no memory");
+	return 0;
 }
 
 /* Places the kernel at the start of the work array, turned for a correlation. Finds the factor that normalises it. */
@@ -93,15 +95,8 @@ wconv_volume_plan(struct wconv_volume **to, const struct wconv_problem *q, struc
 	v->threads = q->threads;
 	if (pose_axis(&v->axis[0], q, q->w, q->kw, q->cx, why) ||
 	    pose_axis(&v->axis[1], q, q->h, q->kh, q->cy, why) ||
-	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, why)) {
-		wconv_volume_free(v);
-		return -1;
-	}
-	if (make_room(v)) {
-		wconv_volume_free(v);
-		return why_set(why, "no memory");
-	}
-	if (put_kernel(v, q, &scale, why)) {
+	    pose_axis(&v->axis[2], q, q->d, q->kd, q->cz, why) || make_room(v, why) ||
+	    put_kernel(v, q, &scale, why)) {
 		wconv_volume_free(v);
 		return -1;
 	}
