@@ -191,6 +191,16 @@ void item_write_values(struct job *j, const struct img *x, void *z, size_t m, bo
 const double *
 item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o);
 
+/* The number of modes of o, over all axes. */
+size_t item_modes(const struct usfft_options *o);
+
+/* Takes the item from reading to computing: see common/stream/pipeline.h. */
+void item_compute(const struct job *j);
+
+/* Writes modes, some rows at a time. NULL: those of the plan on the CPU, which come straight from the grid. */
+void
+item_write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes);
+
 /* Transforms the waiting items and writes their results. */
 void group_flush(struct job *j);
 
@@ -198,6 +208,8 @@ void group_flush(struct job *j);
 void group_flush_when_idle(struct job *j);
 
 void group_free(struct job *j);
+
+/* --- items/inverse.c ----------------------------------------------------------------------------------------------- */
 
 /* Reads the file of --coils, where it is given. */
 void item_load_coils(struct job *j);

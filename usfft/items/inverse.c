@@ -1,0 +1,114 @@
+/* --inverse: reads an item of values at points, and writes an item of modes. */
+#include <errno.h>
+#include <math.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/progress.h"
+#include "common/stream/pipeline.h"
+#include "gpu/usfft/usfft.h"
+#include "usfft/job.h"
+
+void
+item_load_coils(struct job *j)
+{
+	const char *path = j->a.coils;
+	struct img x;
+	size_t n = 1;
+
+	if (!path)
+		return;
+	raw_load_file(path, j->a.common.max_bytes, true, &x);
+	const int first = img_is_complex(&x) ? 1 : 0, axes = x.dim - first;
+	bool fits = axes == j->o.dim || axes == j->o.dim + 1;
+	for (int a = 0; fits && a < j->o.dim; a++) {
+		fits = x.axis[a + first].n == j->o.n[a];
+		n *= j->o.n[a];
+	}
+	if (!fits)
+		die("%s: its sizes are not those of -n", path);
+	j->coils = axes > j->o.dim ? x.axis[x.dim - 1].n : 1;
+	j->maps = stream_complex(&x, n * j->coils, false);
+	if (!j->maps)
+		die("%s: no memory", path);
+	for (size_t i = 0; i < 2 * n * j->coils; i++)
+		if (!isfinite(j->maps[i]))
+			die("%s: sample %zu is NaN or infinite", path, i / 2);
+	img_free(&x);
+}
+
+struct watcher {
+	struct progress bar;
+	const struct args *a;
+};
+
+static void
+watch(void *who, const struct usfft_outcome *got)
+{
+	struct watcher *w = who;
+
+	progress_step(&w->bar, (double)got->iterations / w->a->iter);
+	if (w->a->common.verbose)
+		warn("iteration %d, residual %.3g", got->iterations, got->residual);
+}
+
+/* Checks the options of the transforms against points of dim axes. Without --pixel only, which has checks of its own. */
+static void
+check_plan(const struct job *j, int dim)
+{
+	if (dim != j->o.dim)
+		raw_die(j->in, "points of %d axes, but -n of %d", dim, j->o.dim);
+	item_check_tolerance(j, &j->o);
+	item_check_memory(j, usfft_inverse_bytes(&j->o));
+}
+
+void
+item_invert(struct job *j, struct img *x)
+{
+	const size_t sets = j->coils ? j->coils : 1;
+	struct item_input q = item_input(j, x, j->at.pt.m, sets);
+	struct watcher who = {.a = &j->a};
+	const struct usfft_inverse v = {.sign = j->sign,
+					.iter = j->a.iter,
+					.rtol = j->a.rtol,
+					.step = watch,
+					.who = &who,
+					.damp = j->a.damp,
+					.coils = j->coils,
+					.maps = j->maps};
+	struct usfft_options o = j->o;
+	struct usfft_outcome got;
+	size_t bad = 0;
+
+	if (!j->a.pixel)
+		check_plan(j, q.at.dim);
+	const size_t modes = item_modes(&o);
+	double *f = weir_xalloc(modes, 2 * sizeof *f),
+	       *b = values_copy(&q.v, q.at.pt.m * sets, NULL, false);
+	if (!b)
+		item_judge(j, -ENOMEM, NULL);
+	item_compute(j);
+	const double *w =
+	    j->a.pixel ? sky_weigh(j, &q.at.pt, o.n) : item_weigh(j, &q.at.pt, q.at.pt.m, &o);
+	progress_start(&who.bar, j->a.common.quiet);
+	int err;
+	if (j->a.pixel)
+		err = sky_invert(j, &q.at.pt, w, b, &v, f, &got);
+	else if (j->gpu)
+		err = gpu_usfft_inverse(j->gpu, &o, &q.at.pt, w, b, &v, f, &got, &bad);
+	else
+		err = usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad);
+	item_judge(j, err, &bad);
+	progress_end(&who.bar);
+	stats_charge(&j->st, STATS_COMPUTE);
+	pipeline_pass(PIPELINE_WRITE);
+	if (got.residual > j->a.rtol)
+		warn("residual %.3g after %d iterations", got.residual, got.iterations);
+	if (j->a.pixel)
+		sky_write(j, x, o.n, f, false);
+	else
+		item_write_modes(j, x, &o, (char *)f);
+	weir_free(f);
+	weir_free(b);
+	values_free(&q.v);
+}
