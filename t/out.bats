@@ -77,6 +77,20 @@ only() {
 	fails 1 "loop: Too many levels" pgmtoraw -o loop a.pgm
 }
 
+@test "-o over a file with two names that a full disk cannot take leaves the file as it is" {
+	unshare -rm true 2>/dev/null || skip "no file system can be mounted here"
+	gen noise 300 300 >old
+	gen noise 400 300 >new
+	mkdir small
+	# shellcheck disable=SC2016 # the variable is the other shell's
+	unshare -rm bash -c 'mount -t tmpfs -o size=220k tmpfs small && cp old small/a && ln small/a small/b || exit 9
+		rawaxes new -o small/a 2>message
+		[ $? -eq 1 ] && cmp old small/a && cmp old small/b && ls -A small' >names
+	same names "a
+b"
+	same message "rawaxes: small/a: No space left on device"
+}
+
 @test "-o keeps the mode and the hard links of a file that exists" {
 	echo old >file
 	chmod 600 file

@@ -494,24 +494,6 @@ file_die_writing(const struct file_out *out)
 
 /* --- the end -------------------------------------------------------------------------------------------------- */
 
-/* Copies the bytes into the file that exists. It has other names or another owner, which a new file would lose. */
-static bool
-copy_back(const struct file_out *out)
-{
-	enum { BLOCK = 1 << 20 };
-	const int from = fileno(out->f), to = open(out->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	char *block = weir_xalloc(BLOCK, 1);
-	bool ok = to >= 0 && !lseek(from, 0, SEEK_SET);
-	ssize_t n = 1;
-
-	while (ok && (n = read(from, block, BLOCK)) > 0)
-		for (ssize_t done = 0, put; ok && done < n; done += put)
-			ok = (put = write(to, block + done, (size_t)(n - done))) > 0;
-	ok = ok && !n && !close(to);
-	weir_free(block);
-	return ok;
-}
-
 static int
 link_named(struct file_out *out)
 {
@@ -521,18 +503,67 @@ link_named(struct file_out *out)
 	return linkat(AT_FDCWD, from, AT_FDCWD, out->tmp, AT_SYMLINK_FOLLOW);
 }
 
-/* Renames the temporary file to path. A file without a name first gets one; signals are blocked meanwhile. */
+/* Writes all of `from` over the first bytes of `to`. */
+static bool
+copy_bytes(int from, int to)
+{
+	enum { BLOCK = 1 << 20 };
+	char *block = weir_xalloc(BLOCK, 1);
+	bool ok = !lseek(from, 0, SEEK_SET);
+	ssize_t n = 1;
+
+	while (ok && (n = read(from, block, BLOCK)) > 0)
+		for (ssize_t done = 0, put; ok && done < n; done += put)
+			ok = (put = write(to, block + done, (size_t)(n - done))) > 0;
+	weir_free(block);
+	return ok && !n;
+}
+
+/* Makes room for `bytes` in the open file, which has `size`. Without room, the file is as it was. */
+static bool
+make_room(int fd, off_t bytes, off_t size)
+{
+	const int err = bytes ? posix_fallocate(fd, 0, bytes) : 0;
+
+	if (err && ftruncate(fd, size))
+		return false;
+	errno = err;
+	return !err;
+}
+
+/*
+ * Copies the bytes into the file that exists: it has other names or another owner, which a new file would lose. It is written over
+ * where it is, so the temporary file has a name meanwhile: who is killed, or meets an error then, leaves the new bytes there.
+ */
+static bool
+copy_back(struct file_out *out)
+{
+	const int from = fileno(out->f), to = open(out->path, O_WRONLY | O_CLOEXEC);
+	struct stat old, made;
+	bool ok = to >= 0 && !fstat(to, &old) && !fstat(from, &made) &&
+		  make_room(to, made.st_size, old.st_size);
+
+	if (ok && !(copy_bytes(from, to) && !ftruncate(to, made.st_size))) {
+		const int e = errno ? errno : EIO;
+		const char *const kept = out->tmp;
+		out->tmp = NULL;
+		die("%s: %s; the new bytes are in %s", out->name, strerror(e), kept);
+	}
+	ok &= to < 0 || !close(to);
+	return ok && !unlink(out->tmp);
+}
+
+/* Renames the temporary file to path, or copies it. A file without a name first gets one; signals are blocked meanwhile. */
 static bool
 appear(struct file_out *out)
 {
 	sigset_t all, before;
 	bool ok;
 
-	if (out->copy)
-		return copy_back(out);
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	ok = (out->tmp || find_name(out, link_named)) && !rename(out->tmp, out->path);
+	ok = (out->tmp || find_name(out, link_named)) &&
+	     (out->copy ? copy_back(out) : !rename(out->tmp, out->path));
 	if (ok) {
 		weir_free(out->tmp);
 		out->tmp = NULL;

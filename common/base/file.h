@@ -2,8 +2,9 @@
  * Opens and writes the files that the command line names. An output appears under its name, whole, when all is done. Until
  * then its bytes are in a file without a name (O_TMPFILE). Where the system has no such files, they are in .NAME.XXXXXX
  * beside the output, which is removed when the program fails or is killed. A file that exists already keeps its mode,
- * owner, links and place in the directory: a symbolic link stays, and the file that it points to is replaced. A device, a
- * FIFO or /dev/fd/N is written directly, as the bytes arrive.
+ * owner, links and place in the directory: a symbolic link stays, and the file that it points to is replaced. One whose links or
+ * owner a new file cannot have is written over in the end, when there is room; until that is done, .NAME.XXXXXX has the new bytes, too,
+ * and stays where the program is killed or meets an error. A device, a FIFO or /dev/fd/N is written directly, as the bytes arrive.
  *
  * When the program starts, those of the descriptors 0 to 2 that are closed are opened on /dev/null, so that no file takes
  * their place; reading and writing them fails. Every function dies on failure with a line that names the file.
