@@ -37,7 +37,8 @@ static const struct opt table[] = {
      .words = "text|wkt|geojson|csv|geojsonl|ewkt", .group = OPT_DATA},
     {0, "points", OPT_WORD, AT(points), "HOW", "given points are pixels or world (pixels)",
      .words = "pixels|world", .group = OPT_DATA},
-    {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn"},
+    {0, "overlay", OPT_STR, AT(overlay), "FILE", "write the pictures with the polylines drawn",
+     .writes = true},
     {0, "world", OPT_STR, AT(world), "FILE", "a world file: write places instead of pixels"},
     {0}};
 

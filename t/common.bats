@@ -22,6 +22,18 @@ load lib
 	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
 }
 
+@test "an option that writes a file is not abbreviated" {
+	pgm 1 1 1 1 >a
+	fails 2 "option '--lab=8' is unknown; is it --labels-to, which writes a file?" emst --lab=8 a
+	fails 2 "option '--labels' is unknown; is it --labels-to, which writes a file?" emst --labels 8 a
+	fails 2 "option '--over=8' is unknown; is it --overlay, which writes a file?" dptrace --over=8 -p 0,0 a
+	fails 2 "option '--ou' is unknown; is it --out, which writes a file?" rawaxes --ou 8 a
+	rawaxes --out b a
+	rawaxes --out=b -o --labels a
+	rawaxes --verb a 2>/dev/null | cmp - b
+	cmp b ./--labels
+}
+
 @test "a list of numbers is refused with the form that --help shows" {
 	fails 2 "--grid: '2' is not GXxGY, 2 numbers with 'x' between them" rawtile --grid=2
 	fails 2 "--crop: '0:10' is not AXIS:FROM:TO, 3 numbers with ':' between them" rawaxes --crop=0:10

@@ -632,7 +632,7 @@ static const struct {
      {0, "part", OPT_STR, COMMON(part), "I/N", "do share I of N alone", .group = OPT_RUN}},
     {0,
      {'o', "out", OPT_STR, COMMON(out), "FILE", "write to FILE, which appears when all is done",
-      .group = OPT_DATA}},
+      .writes = true, .group = OPT_DATA}},
     {0,
      {'v', "verbose", OPT_COUNT, COMMON(verbose), NULL, "say on stderr what is done",
       .group = OPT_RUN}},
@@ -643,7 +643,7 @@ static const struct {
       .group = OPT_RUN}},
     {0,
      {0, "stats", OPT_STR, COMMON(stats), "FILE", "figures as JSON, to stderr", .absent = "-",
-      .group = OPT_RUN}},
+      .writes = true, .group = OPT_RUN}},
     {0, {'h', "help", OPT_HELP, 0, NULL, "this text", .group = OPT_RUN}},
     {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU", .group = OPT_RUN}},
     {0,
@@ -839,6 +839,18 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	exit(0);
 }
 
+/* Dies when `given`, or `before` if that is its argument, is the beginning of a long name whose file would be written. */
+static void
+insist_on_name(const struct opt *o, const char *before, const char *given)
+{
+	const char *text = o->kind == OPT_STR && given == optarg ? before : given;
+
+	if (strncmp(text, "--", 2) || strcspn(text + 2, "=") == strlen(o->name))
+		return;
+	die_usage("option '%s' is unknown; is it --%s, which writes a file? See %s --help", text,
+		  o->name, weir_prog);
+}
+
 static void
 parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
 	   FILE *history)
@@ -853,6 +865,8 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		if (c == '?' || c == ':')
 			die_refused(r, argv, c);
 		size_t i = row_of(r, c);
+		if (r->v[i].writes)
+			insist_on_name(&r->v[i], argv[optind - 2], argv[optind - 1]);
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);

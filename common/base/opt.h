@@ -88,6 +88,7 @@ struct opt {
 	int value;	 /* SET */
 	size_t seen;	 /* not 0: offsetof a bool that becomes true when the option is given */
 	bool unrecorded; /* history:= leaves it out */
+	bool writes;	 /* its FILE is written: it is not abbreviated */
 	bool required;	 /* opt_parse dies when it is not given */
 	enum opt_group group;
 };
