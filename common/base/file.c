@@ -540,17 +540,17 @@ copy_back(struct file_out *out)
 {
 	const int from = fileno(out->f), to = open(out->path, O_WRONLY | O_CLOEXEC);
 	struct stat old, made;
-	bool ok = to >= 0 && !fstat(to, &old) && !fstat(from, &made) &&
-		  make_room(to, made.st_size, old.st_size);
 
-	if (ok && !(copy_bytes(from, to) && !ftruncate(to, made.st_size))) {
+	if (to < 0 || fstat(to, &old) || fstat(from, &made) ||
+	    !make_room(to, made.st_size, old.st_size))
+		return false;
+	if (!copy_bytes(from, to) || ftruncate(to, made.st_size) || close(to)) {
 		const int e = errno ? errno : EIO;
 		const char *const kept = out->tmp;
 		out->tmp = NULL;
 		die("%s: %s; the new bytes are in %s", out->name, strerror(e), kept);
 	}
-	ok &= to < 0 || !close(to);
-	return ok && !unlink(out->tmp);
+	return !unlink(out->tmp);
 }
 
 /* Renames the temporary file to path, or copies it. A file without a name first gets one; signals are blocked meanwhile. */
