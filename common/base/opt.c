@@ -843,7 +843,7 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 static void
 insist_on_name(const struct opt *o, const char *before, const char *given)
 {
-	const char *text = o->kind == OPT_STR && given == optarg ? before : given;
+	const char *text = given == optarg ? before : given;
 
 	if (strncmp(text, "--", 2) || strcspn(text + 2, "=") == strlen(o->name))
 		return;
