@@ -20,8 +20,8 @@ gen noise 5000 5000 >noise.pgm
 gen --type=float noise 5000 5000 >floats.nrrd
 gen kernels 7 1 1 >small.nrrd
 gen kernels 31 1 1 >large.nrrd
-gen --type=float noise 128 16384 | sed '1,/^$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: 128 128 128/; /^kinds/d; }' >volume.nrrd
-gen --type=float noise 9 81 | sed '1,/^$/{ s/^dimension.*/dimension: 3/; s/^sizes.*/sizes: 9 9 9/; /^kinds/d; }' >cube.nrrd
+scores 128 129 >volume.nrrd
+scores 9 10 >cube.nrrd
 gen --type=float noise 4 1000000 | sed '1,/^$/{ s/^encoding: raw/&\ncolumns:=x y re im/ }' >points.nrrd
 gencmp --traces=60 --samples=1000 --gathers=8 >gathers.nrrd
 level_times wconv/core 'wconv -t 1 -k large.nrrd floats.nrrd'
