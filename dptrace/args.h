@@ -73,7 +73,7 @@ void points_line(struct points *p, size_t n);
 void points_finish(struct points *p);
 
 /* The polylines of this share of all. *first receives the number of its first one. The points stay where they are. */
-struct points points_share(const struct points *all, const struct share *part, size_t *first);
+struct points points_share(const struct points *all, const struct share *mine, size_t *first);
 
 /*
  * The lines of p in pixels of a picture whose corner in the whole is (x0, y0). The points of p are places of world (NULL: pixels

@@ -347,12 +347,12 @@ geotransform_parse(double world[6], const char *text, struct why *why)
 }
 
 struct points
-points_share(const struct points *all, const struct share *part, size_t *first)
+points_share(const struct points *all, const struct share *mine, size_t *first)
 {
 	struct points share = *all;
 	size_t end;
 
-	share_range(part, all->nline, first, &end);
+	share_range(mine, all->nline, first, &end);
 	share.line += *first;
 	share.nline = end - *first;
 	return share;

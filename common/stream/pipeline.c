@@ -19,7 +19,7 @@ struct pipeline {
 };
 
 /* What a thread is at. line NULL: it is in no pipeline. */
-static _Thread_local struct place {
+static _Thread_local struct position {
 	struct pipeline *line;
 	size_t piece;
 	enum pipeline_stage stage;
@@ -38,7 +38,7 @@ begin(struct pipeline *p)
 	       (p->begun > p->left[PIPELINE_READ] || p->begun - p->left[PIPELINE_WRITE] >= slots))
 		pthread_cond_wait(&p->moved, &p->lock);
 	const bool begins = !p->ended;
-	here = (struct place){p, p->begun, PIPELINE_READ};
+	here = (struct position){p, p->begun, PIPELINE_READ};
 	p->begun += begins;
 	pthread_mutex_unlock(&p->lock);
 	source_stay(NULL);
@@ -169,7 +169,7 @@ read_pieces(void *pipeline)
 static void
 pass_pieces(struct pipeline *p, enum pipeline_stage stage, void (*work)(void *with))
 {
-	for (here = (struct place){p, 0, stage}; enter(p, stage); here.piece++) {
+	for (here = (struct position){p, 0, stage}; enter(p, stage); here.piece++) {
 		work(p->work->with);
 		finish(p);
 	}
@@ -202,7 +202,7 @@ static bool
 run_together(const struct pipeline_work *w)
 {
 	struct pipeline p = {.work = w};
-	const struct place outside = here;
+	const struct position outside = here;
 	pthread_t reader, writer;
 
 	open_pipeline(&p);
@@ -212,7 +212,7 @@ run_together(const struct pipeline_work *w)
 		pass_pieces(&p, PIPELINE_COMPUTE, w->compute);
 		pthread_join(reader, NULL);
 	} else {
-		here = (struct place){.line = &p};
+		here = (struct position){.line = &p};
 		end(&p);
 	}
 	if (writes)

@@ -48,7 +48,7 @@ struct head {
 /* A run of a share. The item's problem, the mask and f are those of the share with its halo. */
 struct seam {
 	struct item i;
-	struct share part;
+	struct share mine;
 	struct img *x; /* the input, mapped as a whole */
 	struct morphrec_problem whole;
 	struct morphrec_operator o;
@@ -82,7 +82,7 @@ head_of(const struct seam *s, size_t share)
 	return (struct head){.magic = "morphrec seam 1",
 			     .hash = s->hash,
 			     .share = share,
-			     .shares = s->part.n,
+			     .shares = s->mine.n,
 			     .layers = s->layers,
 			     .bytes = s->bytes};
 }
@@ -104,11 +104,11 @@ static void
 open_state(struct seam *s)
 {
 	const size_t size = HEAD + s->n * s->bytes;
-	const struct head h = head_of(s, s->part.i);
+	const struct head h = head_of(s, s->mine.i);
 	const char *dir = s->i.a->seam, *want = (const char *)&h, *is;
 	char name[NAME];
 
-	name_of(s, "state", s->part.i, name);
+	name_of(s, "state", s->mine.i, name);
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		die("%s: %s", dir, strerror(errno));
 	if ((s->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666)) < 0)
@@ -133,7 +133,7 @@ open_state(struct seam *s)
 		*s->head = h;
 		__atomic_store_n(&s->head->made, 1, __ATOMIC_SEQ_CST);
 	}
-	check_head(s, s->head, s->part.i, name);
+	check_head(s, s->head, s->mine.i, name);
 }
 
 /* Notes whether J is at its fixpoint, in one step, after all that was written to J. */
@@ -182,16 +182,16 @@ read_beside(struct seam *s, int side, void *layer)
 static void
 write_border(struct seam *s)
 {
-	const struct head h = head_of(s, s->part.i);
+	const struct head h = head_of(s, s->mine.i);
 	char name[NAME], tmp[NAME];
-	FILE *f = fopen(name_of(s, ".border", s->part.i, tmp), "wbe");
+	FILE *f = fopen(name_of(s, ".border", s->mine.i, tmp), "wbe");
 	bool done = f && fwrite(&h, sizeof h, 1, f) == 1 &&
 		    fwrite(layer_at(s, s->first), 1, s->bytes, f) == s->bytes &&
 		    fwrite(layer_at(s, s->end - 1), 1, s->bytes, f) == s->bytes;
 
 	if (f && fclose(f))
 		done = false;
-	if (!done || rename(tmp, name_of(s, "border", s->part.i, name)))
+	if (!done || rename(tmp, name_of(s, "border", s->mine.i, name)))
 		die("%s: %s", tmp, strerror(errno));
 	s->moved += 2 * s->bytes;
 }
@@ -344,9 +344,9 @@ write_item(struct seam *s, struct stats *st)
 	opt_add_history(&y, c);
 	if (own) {
 		share_cut(&y, &place, y.dim - 1, s->first, own);
-		share_set(&y, &s->part, s->hash, &place);
+		share_set(&y, &s->mine, s->hash, &place);
 	} else {
-		share_set_empty(&y, &s->part, s->hash, 1);
+		share_set_empty(&y, &s->mine, s->hash, 1);
 	}
 	if (img_alloc(&y))
 		raw_die(s->i.in, "no memory for the result");
@@ -372,7 +372,7 @@ share_with(const struct seam *s, size_t layer)
 	size_t first, end = 0, share = 0;
 
 	while (end <= layer)
-		share_range(&(struct share){share++, s->part.n}, s->layers, &first, &end);
+		share_range(&(struct share){share++, s->mine.n}, s->layers, &first, &end);
 	return share - 1;
 }
 
@@ -387,11 +387,11 @@ lay_out(struct seam *s)
 	s->whole = s->i.what;
 	if (planes_count(&s->i.planes) > 1 || s->x->dim != (volume ? 3 : 2))
 		raw_die(s->i.in, "--seam: takes a grey picture, or with -c 6, 18 or 26 a volume");
-	s->part = a->common.share;
+	s->mine = a->common.share;
 	s->hash = share_hash(a);
 	s->layers = volume ? s->whole.d : s->whole.h;
 	s->bytes = img_type_size(s->x->type) * s->whole.w * (volume ? s->whole.h : 1);
-	share_range(&s->part, s->layers, &s->first, &s->end);
+	share_range(&s->mine, s->layers, &s->first, &s->end);
 	s->at = s->first - (s->first > 0);
 	s->n = s->end + (s->end < s->layers) - s->at;
 	s->beside[0] = s->first > 0 ? share_with(s, s->first - 1) : NO_SHARE;
