@@ -107,7 +107,8 @@ int emst_direct_core(const struct emst_set *s, const uint64_t *weight, uint64_t 
  * of at least min_weight each. Smaller parts drop out of the class; a single vertex drops out when its last edge is cut. The
  * stability of a class is a sum over the weight that drops out, or that passes to those parts: 1/length at that cut minus
  * 1/length at the cut where the class began. The classes with the largest total stability are chosen. The class of
- * all vertices is chosen only when it never falls into such parts. Several trees of mutual reachability may have the least length; all of them give the same classes.
+ * all vertices is chosen only when it never falls into such parts.
+ * Several trees of mutual reachability may have the least length; all of them give the same classes.
  * label[n] is 1, 2 .. from the heaviest class on; among equal weights the class with the first vertex comes first. 0 means
  * no class.
  */

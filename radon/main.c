@@ -25,6 +25,7 @@ fingerprint(const struct args *a, const struct gathers_options *o, char *const *
 	return share_hash_files(hash, path, npath);
 }
 
+/* What the stages share. */
 struct run {
 	struct batches *gathers;
 	struct runner *runner;

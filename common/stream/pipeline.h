@@ -37,7 +37,7 @@ struct pipeline_work {
 	bool (*read)(void *with); /* returns false when there are no more pieces */
 	void (*compute)(void *with);
 	void (*write)(void *with);
-	/* NULL, or tells, where reading a piece dies, whether what was read of it is a piece, to be computed and written before */
+	/* Called where reading a piece dies: whether what was read of it is to be computed and written first. NULL: it is not */
 	bool (*rescue)(void *with);
 	void *with;
 	size_t slots; /* how many pieces there may be in all stages, 2 or 3 */

@@ -49,8 +49,8 @@ swap_gathers(struct gather *a, struct gather *b)
 }
 
 /*
- * Whether the writer of a pipe pauses while there is something else to do: to compute the n gathers that are here. While others are
- * computed there is not.
+ * Whether the n gathers that are here shall be computed without more: the writer of the pipe pauses, and nothing else is being
+ * computed.
  */
 static bool
 pauses(const struct batches *s, size_t n)
