@@ -141,21 +141,17 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 			img_maxval(mask));
 }
 
-/* Copies n samples of that integer type to the same values of a float or, if `wide`, a double. */
+/* Makes n samples of the type `as` of samples of the type `from_type`; it holds all their values. */
 static void
-widen_some(void *to, bool wide, const char *from, enum img_type type, size_t n)
+widen_some(char *to, enum img_type as, const char *from, enum img_type from_type, size_t n)
 {
 	enum { BLOCK = 1024 };
 	double v[BLOCK];
-	float *f = to;
 
-	if (wide)
-		sample_load(to, from, type, n);
-	for (size_t at = 0, some; !wide && at < n; at += some) {
+	for (size_t at = 0, some; at < n; at += some) {
 		some = n - at < BLOCK ? n - at : BLOCK;
-		sample_load(v, from + at * img_type_size(type), type, some);
-		for (size_t k = 0; k < some; k++)
-			f[at + k] = (float)v[k];
+		sample_load(v, from + at * img_type_size(from_type), from_type, some);
+		sample_store(to + at * img_type_size(as), v, as, some);
 	}
 }
 
@@ -176,8 +172,8 @@ widen(const struct raw_in *in, const struct masks *m, struct img *w, enum img_ty
 	img_count(w, &total);
 	for (size_t at = 0, n; at < total; at += n) {
 		n = piece_at(at * to, total * to) / to;
-		widen_some((char *)w->data + at * to, type == IMG_F64,
-			   (const char *)m->given.data + at * from, m->given.type, n);
+		widen_some((char *)w->data + at * to, type, (const char *)m->given.data + at * from,
+			   m->given.type, n);
 		if (to_file)
 			weir_forget((char *)w->data + at * to, n * to);
 		if (to_file && m->given.map)
