@@ -2,9 +2,9 @@
  * The memory of devices and pinned memory, for cuda_runtime.h. What belongs to which device is known.
  *
  * Device memory lies where nothing else does: in one range of addresses that is reserved for it. Its pages can be read and
- * written while a device has work, until the host has waited for it. A block ends where a page begins that nobody may touch, or up to 255 bytes before: kernels
- * that overrun it end there, too, and those that use what was freed. AddressSanitizer gets blocks from malloc(), of which
- * it knows each byte.
+ * written while a device has work, until the host has waited for it. A block ends where a page begins that nobody may touch,
+ * or up to 255 bytes before: kernels that overrun it end there, too, and those that use what was freed. AddressSanitizer gets
+ * blocks from malloc(), of which it knows each byte.
  */
 #include <map>
 #include <mutex>
