@@ -129,10 +129,10 @@ write_piece(void *pieces)
 }
 
 static void
-run_pieces(struct check_many *m, size_t n, size_t slots, bool together)
+run_pieces(struct check_many *m, size_t n, size_t slots, bool together, bool at_hand)
 {
 	struct pieces p = {.n = n,
-			   .meets = together && n > 1,
+			   .meets = together && n > 1 && !at_hand,
 			   .lock = PTHREAD_MUTEX_INITIALIZER,
 			   .moved = PTHREAD_COND_INITIALIZER};
 
@@ -140,6 +140,7 @@ run_pieces(struct check_many *m, size_t n, size_t slots, bool together)
 					     .compute = compute_piece,
 					     .write = write_piece,
 					     .with = &p,
+					     .at_hand = at_hand,
 					     .slots = slots},
 		     together);
 	check_case(m, p.computed == n && p.written == n && !p.wrong,
@@ -166,9 +167,10 @@ check_pipeline(void)
 	fclose(f);
 	unlink(path);
 	for (size_t n = 0; n < 2000; n = 3 * n + 1)
-		for (size_t slots = 2; slots <= 3; slots++) {
-			run_pieces(&m, n, slots, false);
-			run_pieces(&m, n, slots, true);
+		for (size_t slots = 2; slots <= 4; slots++) {
+			run_pieces(&m, n, slots, false, false);
+			run_pieces(&m, n, slots, true, false);
+			run_pieces(&m, n, slots, true, true);
 		}
 	check_end(&m, "pipeline: items and pieces overlap, and come to each stage in their order");
 }

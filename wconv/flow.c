@@ -132,7 +132,8 @@ wconv_io_run(struct wconv_io *io, const struct wconv_flow *f, struct progress *b
 					     .compute = compute_step,
 					     .write = write_step,
 					     .with = io,
-					     .slots = 3},
+					     .at_hand = f->mapped && f->loads,
+					     .slots = 4},
 		     io->together);
 }
 

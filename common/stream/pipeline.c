@@ -12,7 +12,6 @@ struct pipeline {
 	void *with;
 	size_t begun;		      /* pieces that have entered the first stage */
 	size_t done[PIPELINE_STAGES]; /* pieces whose work in a stage is done */
-	size_t left[PIPELINE_STAGES]; /* pieces that have left it */
 	bool ended;		      /* there are no more pieces */
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
@@ -27,15 +26,20 @@ static _Thread_local struct position {
 
 /* --- stages -------------------------------------------------------------------------------------------------------- */
 
+/* Whether the next piece may be read: no other is, and at most one waits to be computed. */
+static bool
+may_begin(const struct pipeline *p)
+{
+	return p->begun == p->done[PIPELINE_READ] && p->begun - p->done[PIPELINE_COMPUTE] < 2 &&
+	       (!p->work || p->begun - p->done[PIPELINE_WRITE] < p->work->slots);
+}
+
 /* Takes the next piece into the first stage. Returns false when there is none. */
 static bool
 begin(struct pipeline *p)
 {
-	const size_t slots = p->work ? p->work->slots : PIPELINE_STAGES;
-
 	pthread_mutex_lock(&p->lock);
-	while (!p->ended &&
-	       (p->begun > p->left[PIPELINE_READ] || p->begun - p->left[PIPELINE_WRITE] >= slots))
+	while (!p->ended && !may_begin(p))
 		pthread_cond_wait(&p->moved, &p->lock);
 	const bool begins = !p->ended;
 	here = (struct position){p, p->begun, PIPELINE_READ};
@@ -57,32 +61,33 @@ end(struct pipeline *p)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The work of this thread's piece in its stage is done. It leaves the last stage. */
+/* The work of this thread's piece in its stage is done. */
 static void
 finish(struct pipeline *p)
 {
 	pthread_mutex_lock(&p->lock);
 	p->done[here.stage]++;
-	if (here.stage == PIPELINE_WRITE)
-		p->left[PIPELINE_WRITE]++;
 	pthread_cond_broadcast(&p->moved);
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* The piece leaves its stage for the next one. Returns false when there is no such piece. */
+/* Whether a piece may enter a later stage: it is done with the one before, no other is there, and at most one waits behind it. */
+static bool
+may_enter(const struct pipeline *p, enum pipeline_stage stage, size_t piece)
+{
+	return p->done[stage - 1] > piece && p->done[stage] == piece &&
+	       (stage == PIPELINE_WRITE || piece - p->done[stage + 1] < 2);
+}
+
+/* The piece of this thread enters that stage. Returns false when there is no such piece. */
 static bool
 enter(struct pipeline *p, enum pipeline_stage stage)
 {
 	pthread_mutex_lock(&p->lock);
-	while (p->done[stage - 1] <= here.piece || p->left[stage] < here.piece) {
-		if (p->ended && p->begun == here.piece)
-			break;
+	while (!may_enter(p, stage, here.piece) && !(p->ended && p->begun == here.piece))
 		pthread_cond_wait(&p->moved, &p->lock);
-	}
 	const bool enters = p->begun > here.piece;
-	p->left[stage - 1] += enters;
 	here.stage = stage;
-	pthread_cond_broadcast(&p->moved);
 	pthread_mutex_unlock(&p->lock);
 	stats_skip();
 	return enters;
@@ -96,7 +101,7 @@ pipeline_alone(void)
 	if (!p)
 		return;
 	pthread_mutex_lock(&p->lock);
-	while (p->left[PIPELINE_WRITE] < here.piece)
+	while (p->done[PIPELINE_WRITE] < here.piece)
 		pthread_cond_wait(&p->moved, &p->lock);
 	pthread_mutex_unlock(&p->lock);
 	stats_skip();
@@ -132,6 +137,71 @@ write_first(void)
 	pipeline_alone();
 }
 
+/* --- threads --------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Threads are kept for the next pipeline: to start and end two takes .2 ms, and a small item is computed in 2. Items on a device
+ * take two, and a pipeline in one of them two more.
+ */
+enum { HELPERS = 4 };
+
+static struct helper {
+	void (*work)(struct pipeline *p); /* NULL: it waits for work */
+	struct pipeline *p;
+	bool started;
+} helpers[HELPERS];
+static pthread_mutex_t helpers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t helpers_moved = PTHREAD_COND_INITIALIZER;
+
+static void *
+serve(void *helper)
+{
+	struct helper *const h = helper;
+
+	pthread_mutex_lock(&helpers_lock);
+	while (true) {
+		while (!h->work)
+			pthread_cond_wait(&helpers_moved, &helpers_lock);
+		pthread_mutex_unlock(&helpers_lock);
+		h->work(h->p);
+		here = (struct position){0};
+		pthread_mutex_lock(&helpers_lock);
+		h->work = NULL;
+		pthread_cond_broadcast(&helpers_moved);
+	}
+	return NULL;
+}
+
+/* Has a thread do the work. NULL: there is none to be had. */
+static struct helper *
+give_work(void (*work)(struct pipeline *p), struct pipeline *p)
+{
+	struct helper *h = helpers;
+	pthread_t thread;
+
+	pthread_mutex_lock(&helpers_lock);
+	while (h < helpers + HELPERS && h->work)
+		h++;
+	if (h == helpers + HELPERS ||
+	    (!h->started && (pthread_create(&thread, NULL, serve, h) || pthread_detach(thread))))
+		h = NULL;
+	else
+		*h = (struct helper){work, p, true};
+	pthread_cond_broadcast(&helpers_moved);
+	pthread_mutex_unlock(&helpers_lock);
+	return h;
+}
+
+/* Waits until the work is done; there may be none. */
+static void
+await_work(const struct helper *h)
+{
+	pthread_mutex_lock(&helpers_lock);
+	while (h && h->work)
+		pthread_cond_wait(&helpers_moved, &helpers_lock);
+	pthread_mutex_unlock(&helpers_lock);
+}
+
 static size_t running; /* pipelines: one may run in an item of another */
 
 static void
@@ -155,15 +225,25 @@ close_pipeline(struct pipeline *p)
 
 /* --- a thread for each stage --------------------------------------------------------------------------------------- */
 
-static void *
-read_pieces(void *pipeline)
+static void
+read_pieces(struct pipeline *p)
 {
-	struct pipeline *const p = pipeline;
-
 	while (begin(p) && p->work->read(p->work->with))
 		finish(p);
 	end(p);
-	return NULL;
+}
+
+/* The caller's part where reading takes no time. */
+static void
+read_and_compute(struct pipeline *p)
+{
+	while (begin(p) && p->work->read(p->work->with)) {
+		finish(p);
+		enter(p, PIPELINE_COMPUTE);
+		p->work->compute(p->work->with);
+		finish(p);
+	}
+	end(p);
 }
 
 static void
@@ -175,13 +255,10 @@ pass_pieces(struct pipeline *p, enum pipeline_stage stage, void (*work)(void *wi
 	}
 }
 
-static void *
-write_pieces(void *pipeline)
+static void
+write_pieces(struct pipeline *p)
 {
-	struct pipeline *const p = pipeline;
-
 	pass_pieces(p, PIPELINE_WRITE, p->work->write);
-	return NULL;
 }
 
 bool
@@ -203,23 +280,25 @@ run_together(const struct pipeline_work *w)
 {
 	struct pipeline p = {.work = w};
 	const struct position outside = here;
-	pthread_t reader, writer;
 
 	open_pipeline(&p);
-	const bool writes = !pthread_create(&writer, NULL, write_pieces, &p);
-	const bool reads = writes && !pthread_create(&reader, NULL, read_pieces, &p);
-	if (reads) {
+	const struct helper *const writer = give_work(write_pieces, &p);
+	const struct helper *const reader =
+	    writer && !w->at_hand ? give_work(read_pieces, &p) : NULL;
+	const bool runs = writer && (reader || w->at_hand);
+	if (reader) {
 		pass_pieces(&p, PIPELINE_COMPUTE, w->compute);
-		pthread_join(reader, NULL);
+	} else if (runs) {
+		read_and_compute(&p);
 	} else {
 		here = (struct position){.line = &p};
 		end(&p);
 	}
-	if (writes)
-		pthread_join(writer, NULL);
+	await_work(reader);
+	await_work(writer);
 	here = outside;
 	close_pipeline(&p);
-	return reads;
+	return runs;
 }
 
 void
@@ -248,11 +327,9 @@ pipeline_pass(enum pipeline_stage stage)
 	}
 }
 
-static void *
-take_items(void *pipeline)
+static void
+take_items(struct pipeline *p)
 {
-	struct pipeline *const p = pipeline;
-
 	while (begin(p)) {
 		if (!p->item(p->with)) {
 			end(p);
@@ -262,16 +339,14 @@ take_items(void *pipeline)
 		finish(p);
 	}
 	source_stay(NULL);
-	here.line = NULL;
-	return NULL;
+	here = (struct position){0};
 }
 
 void
 pipeline_items(struct raw_in *in, bool together, bool (*item)(void *with), void *with)
 {
 	struct pipeline p = {.in = in, .item = item, .with = with};
-	pthread_t thread[PIPELINE_STAGES - 1];
-	size_t n = 0;
+	const struct helper *other[PIPELINE_STAGES - 1];
 
 	if (!together) {
 		while (item(with))
@@ -279,10 +354,10 @@ pipeline_items(struct raw_in *in, bool together, bool (*item)(void *with), void 
 		return;
 	}
 	open_pipeline(&p);
-	while (n < PIPELINE_STAGES - 1 && !pthread_create(&thread[n], NULL, take_items, &p))
-		n++;
+	for (size_t i = 0; i < PIPELINE_STAGES - 1; i++)
+		other[i] = give_work(take_items, &p);
 	take_items(&p);
-	while (n)
-		pthread_join(thread[--n], NULL);
+	for (size_t i = 0; i < PIPELINE_STAGES - 1; i++)
+		await_work(other[i]);
 	close_pipeline(&p);
 }

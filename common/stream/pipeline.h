@@ -1,8 +1,7 @@
 /*
  * Reading, computing and writing at the same time. Pieces of work go one after another through three stages: while piece k is
- * computed, piece k + 1 is read and piece k - 1 is written. Each stage holds one piece at a time, in their order, and a piece
- * leaves a stage when it enters the next one. What a stage alone uses needs no lock. So what a piece hands from stage to stage must
- * be its own: two buffers, taken in turn, serve between two stages.
+ * computed, piece k + 1 is read and piece k - 1 is written. Each stage works on one piece at a time, in their order, so what a
+ * stage alone uses needs no lock. Between two stages one piece may wait, so what pieces hand on may lie in two buffers in turn.
  *
  * There are two ways to go. pipeline_run() gives each stage a thread, and the caller computes, so that its OpenMP threads serve all
  * pieces. pipeline_items() gives each item a thread that goes with it, so that the code for an item stays in one place; it is for
@@ -40,7 +39,9 @@ struct pipeline_work {
 	/* Called where reading a piece dies: whether what was read of it is to be computed and written first. NULL: it is not */
 	bool (*rescue)(void *with);
 	void *with;
-	size_t slots; /* how many pieces there may be in all stages, 2 or 3 */
+	bool
+	    at_hand; /* what is read is in memory: the caller reads, too, since to hand a piece over takes 10 us */
+	size_t slots; /* how many pieces there may be at a time, 2 to 4 */
 };
 
 /* Does w, on threads of their own for reading and writing if `together` and there are such; otherwise one stage after the other. */
