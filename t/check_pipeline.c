@@ -83,7 +83,8 @@ run(struct check_many *m, char *path, size_t n, bool together)
 
 /* Pieces, as the three stages see them: two buffers between one stage and the next. */
 struct pieces {
-	size_t n, read, computed, written, wrong;
+	size_t n, read, computed, written;
+	size_t wrong[2]; /* computed; written */
 	size_t source[2], sink[2];
 	bool meets; /* the first piece is computed when the second one has been read */
 	pthread_mutex_t lock;
@@ -114,7 +115,7 @@ compute_piece(void *pieces)
 	while (p->meets && p->read < 2)
 		pthread_cond_wait(&p->moved, &p->lock);
 	pthread_mutex_unlock(&p->lock);
-	p->wrong += p->source[p->computed % 2] != p->computed;
+	p->wrong[0] += p->source[p->computed % 2] != p->computed;
 	p->sink[p->computed % 2] = p->computed;
 	p->computed++;
 }
@@ -124,7 +125,7 @@ write_piece(void *pieces)
 {
 	struct pieces *p = pieces;
 
-	p->wrong += p->sink[p->written % 2] != p->written;
+	p->wrong[1] += p->sink[p->written % 2] != p->written;
 	p->written++;
 }
 
@@ -143,9 +144,9 @@ run_pieces(struct check_many *m, size_t n, size_t slots, bool together, bool at_
 					     .at_hand = at_hand,
 					     .slots = slots},
 		     together);
-	check_case(m, p.computed == n && p.written == n && !p.wrong,
+	check_case(m, p.computed == n && p.written == n && !p.wrong[0] && !p.wrong[1],
 		   "%zu pieces, %zu slots: %zu computed, %zu written, %zu wrong", n, slots,
-		   p.computed, p.written, p.wrong);
+		   p.computed, p.written, p.wrong[0] + p.wrong[1]);
 }
 
 void
