@@ -656,6 +656,7 @@ struct rows {
 	struct opt v[MAXROWS];
 	size_t n, own;
 	bool given[MAXROWS];
+	FILE *history; /* the text of the command so far */
 };
 
 static void
@@ -852,8 +853,7 @@ insist_on_name(const struct opt *o, const char *before, const char *given)
 }
 
 static void
-parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args,
-	   FILE *history)
+parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, void *args)
 {
 	struct option longs[2 * MAXROWS + 1] = {{0}};
 	char shorts[3 * MAXROWS + 2], american_names[MAXROWS][MAXNAME];
@@ -872,7 +872,7 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 			print_text(p, r, &r->v[i], optarg);
 		store(&r->v[i], optarg, args, (size_t)argc);
 		if (i < r->own && !r->v[i].unrecorded)
-			put_history(history, &r->v[i], optarg);
+			put_history(r->history, &r->v[i], optarg);
 	}
 }
 
@@ -884,15 +884,15 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	struct rows r;
 	char *text = NULL;
 	size_t n;
-	FILE *history = open_memstream(&text, &n);
 
-	if (!history)
-		die("no memory");
-	fputs(weir_prog, history);
 	gather_rows(p, &r);
 	known = p->table;
-	parse_rows(p, &r, argc, argv, args, history);
-	if (ferror(history) | fclose(history) || !text)
+	r.history = open_memstream(&text, &n);
+	if (!r.history)
+		die("no memory");
+	fputs(weir_prog, r.history);
+	parse_rows(p, &r, argc, argv, args);
+	if (ferror(r.history) | fclose(r.history) || !text)
 		die("no memory");
 	common->history = keep(text);
 	for (size_t i = 0; i < r.n; i++)
