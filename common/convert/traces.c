@@ -693,7 +693,7 @@ start(struct feed *f, const struct img *x)
 		f->old = weir_xalloc(f->ns, sizeof *f->old);
 		f->fresh = weir_xalloc(f->ns, f->sample);
 	}
-	if (h)
+	if (h && h->nlead)
 		raw_text(f->out, (const char *)h->lead, h->nlead);
 	else if (f->sink->lead)
 		f->sink->lead(f->sink, f->out, f->ns, microseconds(f, x));

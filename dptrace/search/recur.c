@@ -34,9 +34,9 @@ enum { NOWHERE = INT_MAX / 4 };
 void *
 arena_take(struct arena *a, size_t n, size_t size)
 {
-	size_t at = a->used;
+	const size_t at = (a->used + WEIR_ALIGN - 1) / WEIR_ALIGN * WEIR_ALIGN;
 
-	a->used += (n * size + WEIR_ALIGN - 1) / WEIR_ALIGN * WEIR_ALIGN;
+	a->used = (at + n * size + WEIR_ALIGN - 1) / WEIR_ALIGN * WEIR_ALIGN;
 	return a->base ? a->base + at : NULL;
 }
 
