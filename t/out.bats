@@ -279,8 +279,39 @@ signals_leave_nothing() {
 	gen --type=float constant 600 600 0.5 >&7
 	exec 7>&-
 	wait $! && return 1
-	grep -q 'shrank while it was mapped' err
+	same err 'morphrec: mask.nrrd: it shrank while it was mapped'
 	only a.pgm want mask.nrrd in err
+}
+
+@test "an input that shrinks in its last page, which then ends in zeros, fails, too" {
+	gen noise 400 400 >mask.pgm
+	for command in 'morphrec -m mask.pgm' 'rawmath a+b mask.pgm -'; do
+		rm -f in && mkfifo in
+		$command -o out <in 2>err &
+		exec 7>in
+		gen noise 400 400 | head -c 1000 >&7
+		wait_for_output
+		truncate -s -10 mask.pgm
+		gen noise 400 400 | tail -c +1001 >&7
+		exec 7>&-
+		wait $! && return 1
+		gen noise 400 400 >mask.pgm
+		cat err
+		grep -qx "${command%% *}: mask.pgm: .*\(it shrank while it was mapped\|the payload ends after 159990 of 160000 bytes\)" err
+	done
+	only a.pgm want mask.pgm in err
+}
+
+@test "a file that is read is not written to in place" {
+	gen noise 40 40 >b.pgm
+	for command in 'rawtile --size=8x8 c.pgm' 'rawstack c.pgm b.pgm' 'wconv -k c.pgm b.pgm' 'rawinfo c.pgm' 'rawmath a <c.pgm'; do
+		cp b.pgm c.pgm
+		fails 2 ': input file is output file' bash -c "$command >&3" 3>>c.pgm
+		fails 2 ': input file is output file' bash -c "$command >&3" 3<>c.pgm
+		cmp b.pgm c.pgm
+	done
+	rawmath --type=uchar a c.pgm -o c.pgm
+	rawmath --type=uchar a <c.pgm | cat - >>b.pgm
 }
 
 @test "closed descriptors are not taken by files" {

@@ -463,7 +463,7 @@ bare() {
 	cat <&7 >/dev/null
 	wait $! || status=$?
 	[ "$status" -eq 1 ]
-	same stderr 'wconv: a file shrank while it was mapped'
+	same stderr 'wconv: x.nrrd: it shrank while it was mapped'
 }
 
 @test "samples that would make sums overflow are refused, and no others" {

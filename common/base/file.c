@@ -230,6 +230,63 @@ same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
+/* All regular files that were opened for reading. */
+static struct input {
+	const char *path; /* NULL: stdin */
+	struct stat st;
+	off_t mapped; /* where the bytes that are mapped end; 0: none are */
+	struct input *next;
+} *volatile inputs;
+
+/* Whether the bytes that are written to out go into this file at once. */
+static bool
+grows(const struct file_out *out, const struct stat *in)
+{
+	return out->exists && !out->path && out->f && S_ISREG(in->st_mode) &&
+	       same_file(&out->st, in);
+}
+
+static _Noreturn void
+die_growing(const char *path)
+{
+	die_usage("%s: input file is output file", file_name(path));
+}
+
+/* Notes an input. A file that is opened again and again has one entry. */
+static void
+note_input(const char *path, const struct stat *st)
+{
+	struct input *i = inputs;
+
+	if (!S_ISREG(st->st_mode) || (i && same_file(&i->st, st)))
+		return;
+	i = weir_xalloc(1, sizeof *i);
+	*i = (struct input){.path = path, .st = *st, .next = inputs};
+	inputs = i;
+}
+
+void
+file_note_map(const struct stat *st, off_t end)
+{
+	for (struct input *i = inputs; i; i = i->next)
+		if (same_file(&i->st, st)) {
+			i->mapped = end > i->mapped ? end : i->mapped;
+			return;
+		}
+}
+
+const char *
+file_shrunk(void)
+{
+	struct stat now;
+
+	for (const struct input *i = inputs; i; i = i->next)
+		if (i->mapped && !(i->path ? stat(i->path, &now) : fstat(STDIN_FILENO, &now)) &&
+		    same_file(&now, &i->st) && now.st_size < i->mapped)
+			return file_name(i->path);
+	return NULL;
+}
+
 const char *
 file_name(const char *path)
 {
@@ -247,11 +304,17 @@ file_open(const char *path)
 	if (!named && taken)
 		die_usage("stdin can be read only once");
 	taken |= !named;
-	if (!f)
-		die("%s: %s", path, strerror(errno));
-	for (const struct file_out *o = outputs; o; o = o->next)
-		if (o->report && o->exists && !fstat(fileno(f), &st) && same_file(&st, &o->st))
+	if (named && !*path)
+		die_usage("'' is the name of no file");
+	if (!f || fstat(fileno(f), &st))
+		die("%s: %s", file_name(path), strerror(errno));
+	for (const struct file_out *o = outputs; o; o = o->next) {
+		if (o->report && o->exists && same_file(&st, &o->st))
 			die_usage("%s: --stats names this input", file_name(path));
+		if (grows(o, &st))
+			die_growing(path);
+	}
+	note_input(named ? path : NULL, &st);
 	/* This fails, without harm, where f is not a pipe. */
 	fcntl(fileno(f), F_SETPIPE_SZ, PIPE);
 	return f;
@@ -462,6 +525,9 @@ file_create(const char *path, bool report)
 	for (const struct file_out *o = outputs; o; o = o->next)
 		if (collide(o, out))
 			die_usage("%s: two outputs go to this file", out->name);
+	for (const struct input *i = inputs; i; i = i->next)
+		if (grows(out, &i->st))
+			die_growing(i->path);
 	if (!outputs)
 		at_quick_exit(flush_unfinished);
 	/* The entry is in the list before its temporary file exists, so that a signal handler finds every such file. */
@@ -579,8 +645,12 @@ appear(struct file_out *out)
 void
 file_finish(struct file_out *out)
 {
-	errno = 0;
+	const char *const shrunk = file_shrunk();
 	FILE *const f = out->f;
+
+	if (shrunk)
+		die("%s: it shrank while it was mapped", shrunk);
+	errno = 0;
 	if (fflush(f) || ferror(f) || (out->path && !appear(out)))
 		file_die_writing(out);
 	out->f = NULL;

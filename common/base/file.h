@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* Temporary files without a name, in the directory TMPDIR, or /tmp where that is not set. They vanish with the process. */
 
@@ -31,10 +32,19 @@ int scratch_open(void);
 void *scratch_map(size_t bytes);
 
 /*
- * Opens path for reading. NULL or "-" is stdin, which can be opened once in a process. A file that --stats would replace is
- * refused (exit 2).
+ * Opens path for reading, and keeps it. NULL or "-" is stdin, which can be opened once in a process. A file that --stats would
+ * replace is refused (exit 2), and so is a regular one that an output is written to in place, as by the shell's >>: it would grow as it
+ * is read.
  */
 FILE *file_open(const char *path);
+
+/*
+ * The bytes before `end` of an input with this status are mapped. Of a file that shrinks then, the last page is filled with zeros,
+ * and the pages behind it end the process by SIGBUS. file_shrunk() returns the name of such an input, or NULL; a signal handler
+ * may call it. file_finish() dies where there is one.
+ */
+void file_note_map(const struct stat *st, off_t end);
+const char *file_shrunk(void);
 
 /* Whether no input arrives in the file within ms milliseconds. Some may have before when bytes wait in stdio's buffer. */
 bool file_idle(FILE *in, int ms);

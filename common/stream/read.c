@@ -610,14 +610,21 @@ raw_next(struct raw_in *in, struct img *x)
 static void
 on_bus_error(int sig)
 {
-	static const char text[] = ": a file shrank while it was mapped\n";
+	static const char tail[] = ": it shrank while it was mapped\n";
+	static char text[RAW_WHERE];
 	static bool said;
+	size_t n = 0;
 
 	(void)sig;
 	while (__atomic_test_and_set(&said, __ATOMIC_SEQ_CST))
 		pause();
 	file_remove_unfinished();
-	if (write(2, weir_prog, strlen(weir_prog)) < 0 || write(2, text, sizeof text - 1) < 0)
+	const char *name = file_shrunk(), *const part[] = {weir_prog, ": ", name ? name : "a file"};
+	for (int i = 0; i < 3; i++)
+		for (const char *s = part[i]; *s && n < sizeof text - sizeof tail; s++)
+			text[n++] = (unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s;
+	memcpy(text + n, tail, sizeof tail);
+	if (write(2, text, n + sizeof tail - 1) < 0)
 		_exit(1);
 	_exit(1);
 }
@@ -639,6 +646,7 @@ raw_try_view(struct raw_in *in, size_t count, struct img *x)
 			 fileno(in->f), at - (off_t)shift);
 	if (map == MAP_FAILED)
 		return false;
+	file_note_map(&st, at + (off_t)bytes);
 	signal(SIGBUS, on_bus_error);
 	x->map = map;
 	x->mapped = bytes + shift;
