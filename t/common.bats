@@ -48,6 +48,15 @@ load lib
 	fails 2 "-o, --out: '' is the name of no file" rawinfo -o ''
 	fails 2 "--headers: '' is the name of no file" rawtosu --headers=
 	fails 2 "-m, --mask: '' is the name of no file" morphrec -m ''
+	fails 2 "rawinfo: '' is the name of no file" rawinfo ''
+}
+
+@test "a message that echoes much is cut in its middle" {
+	fails 2 '000 ... 000' rawaxes --flip="$(printf '%09000d' 0),"
+	grep "0,' is not AXES, 1 to 16 numbers with ',' between them$" stderr
+	[ "$(wc -c <stderr)" -lt 640 ]
+	run -1 rawinfo "$(printf 'é%.0s' {1..400})/x"
+	printf '%s\n' "$output" | iconv -f utf-8 -t utf-8 | grep 'é ... é.*/x: '
 }
 
 @test "an option without its argument is named" {

@@ -26,6 +26,24 @@ make_visible(const char *text)
 	return out;
 }
 
+enum { LONGEST = 600, END = 200 }; /* bytes of a message, and of its end */
+
+/* Cuts the middle out of a text that is too long: what it echoes may be a whole file. */
+static void
+shorten(char *text)
+{
+	const size_t n = strlen(text);
+	char *to = text + LONGEST - END, *from = text + n - END;
+
+	if (n <= LONGEST)
+		return;
+	for (int i = 0; i < 3; i++) { /* not inside a character of UTF-8 */
+		to -= (*to & 0xc0) == 0x80;
+		from += (*from & 0xc0) == 0x80;
+	}
+	memmove(stpcpy(to, " ... "), from, strlen(from) + 1);
+}
+
 /* Writes one line in one write(), so that the lines of processes that share a terminal do not mix. */
 static void
 say(const char *fmt, va_list ap)
@@ -37,6 +55,8 @@ say(const char *fmt, va_list ap)
 		seen = make_visible(text);
 		free(text);
 	}
+	if (seen)
+		shorten(seen);
 	n = asprintf(&line, "%s: %s\n", weir_prog, seen ? seen : "no memory");
 	free(seen);
 	if (n < 0)
