@@ -49,3 +49,18 @@ max: 3'
 	printf 'NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\n' >a.nhdr
 	fails 1 'the file ends inside the header' pgmtoraw a.nhdr
 }
+
+@test "a header with CR LF is read, also by rawjoin --missing" {
+	item uchar 2 'part:=0/2 0123456789abcdef' 'place:=0/1 0/1 0:0/4' -- 1 2 >unix
+	sed '1,/^$/s/$/\r/' unix >dos
+	cmp <(rawinfo unix | sed 1d) <(rawinfo dos | sed 1d)
+	same <(rawjoin --missing dos) 1
+}
+
+@test "of two lines of a key the last one counts, and is the one that changes" {
+	item short '3 1' nodata:=2 nodata:=7 -- 0 2 7 >a
+	same <(rawdist a | rawinfo | grep nodata) 'nodata:=2
+nodata:=nan'
+	item float '2 1' 'tile:=0 0 9 9' 'tile:=4 0 6 1' -- 1 2 >b
+	printf 'P2 1 1 1 1\n' | wconv -k - b | rawinfo | grep -x 'tile:=4 0 6 1'
+}

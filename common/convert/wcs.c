@@ -478,6 +478,16 @@ find_data(const struct img *x, const char *key, const struct meaning *m, int axi
 	return true;
 }
 
+/* What key i of x means. NULL: nothing, or a later line of that name counts. */
+static const struct meaning *
+meaning_at(const struct img *x, size_t i)
+{
+	const char *name = x->key[i].name;
+	const struct meaning *m = meaning_of(name);
+
+	return m && img_key(x, name) == x->key[i].value ? m : NULL;
+}
+
 /* Drops key i and adds its name to `gone`. */
 static void
 drop(struct img *x, size_t i, char gone[SECTION_NAMES])
@@ -503,7 +513,7 @@ section_follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 
 	for (size_t i = 0; i < x->nkey;) {
 		const char *key = x->key[i].name;
-		const struct meaning *m = meaning_of(key);
+		const struct meaning *m = meaning_at(x, i);
 		bool good = true;
 
 		if (m && (m->data != NULL) == detector && parse(x->key[i].value, &s) &&
@@ -527,7 +537,7 @@ section_permute(struct img *x, const int *from, int n)
 	struct section s, t;
 
 	for (size_t i = 0; i < x->nkey; i++) {
-		if (!meaning_of(x->key[i].name) || !parse(x->key[i].value, &s) || s.n > n)
+		if (!meaning_at(x, i) || !parse(x->key[i].value, &s) || s.n > n)
 			continue;
 		t = s;
 		for (int k = 0; k < s.n; k++)

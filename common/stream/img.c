@@ -190,17 +190,19 @@ void
 img_change_key(struct img *x, const char *name, const char *fmt, ...)
 {
 	va_list ap;
-	size_t i = 0;
+	size_t i = x->nkey;
 
 	va_start(ap, fmt);
 	char *value = format_value(fmt, ap);
 	va_end(ap);
-	while (i < x->nkey && strcmp(x->key[i].name, name))
-		i++;
-	if (i == x->nkey)
+	while (i && strcmp(x->key[i - 1].name, name))
+		i--;
+	if (!i) {
 		img_add_key(x, name, "");
-	free(x->key[i].value);
-	x->key[i].value = value;
+		i = x->nkey;
+	}
+	free(x->key[i - 1].value);
+	x->key[i - 1].value = value;
 }
 
 unsigned

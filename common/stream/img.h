@@ -90,7 +90,7 @@ void img_set_key(struct img *x, const char *name, const char *fmt, ...)
 void img_add_key(struct img *x, const char *name, const char *value);
 void img_drop_key(struct img *x, const char *name);
 
-/* Does what img_set_key does, but a line that exists keeps its place among the others. */
+/* Changes the line that counts, the last of that name, where it stands. Where there is none, it adds one. */
 void img_change_key(struct img *x, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
