@@ -14,7 +14,11 @@ static struct why message;
 static void
 keep_message(const char *text)
 {
-	why_set(&message, "%.*s", (int)strcspn(text, "\n"), text);
+	size_t n = strcspn(text, "\n");
+
+	while (n && strchr(" .", text[n - 1]))
+		n--;
+	why_set(&message, "%.*s", (int)n, text);
 }
 
 static void
