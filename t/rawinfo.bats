@@ -84,6 +84,11 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 		grep -F '["say", "\"a\\b\"'
 }
 
+@test "a header does not command a terminal" {
+	item uchar 1 $'labels: "\e]0;x\a"' $'key:=a\tb\e[2J' -- 1 >a
+	same <(rawinfo a | grep -e ^labels -e ^key) $'labels: "\\x1b]0;x\\x07"\nkey:=a\tb\\x1b[2J'
+}
+
 @test "a terminal is welcome" {
 	script -qec true /dev/null >/dev/null 2>&1 </dev/null || skip "no terminal can be had"
 	gen values 1x1 5 >a.nrrd
