@@ -51,6 +51,26 @@ axis mins: 11 1'
 	rawjoin parts | rawinfo | grep -x 'axis mins: 10 -1'
 }
 
+@test "axes without positions have those of the whole, and only meanwhile" {
+	item uchar '4 4' -- 1 1 0 0 0 0 0 0 0 0 0 0 0 0 1 7 >a
+	item uchar '2 4 4' 'kinds: complex domain domain' 'spacings: nan .5 2' -- {1..32} >b
+	item uchar '4 4 2' 'space dimension: 3' 'space directions: (2,0,0) (0,1,0) (0,0,1)' -- {1..32} >c
+	for x in a b c; do
+		rawtile --grid=2x2 $x >parts
+		rawjoin parts | rawinfo | grep -v -e '^#' -e ^history | cmp - <(rawinfo $x | sed 1d)
+	done
+	same <(rawtile --grid=2x2 a | rawinfo | grep mins) 'axis mins: 2 nan
+axis mins: nan 2
+axis mins: 2 2'
+	rawtile --grid=2x2 b | rawinfo | grep -x 'axis mins: nan 1 4'
+	for i in 3 1 2 0; do rawtile --grid=2x2 --only=$i a; done | rawjoin | rawinfo | grep -v -e '^#' -e ^history | cmp - <(rawinfo a | sed 1d)
+	rawaxes --crop=0:1:4 a | rawtile --grid=1x2 --only=1 | rawlabel --quiet --to=csv >got
+	same <(cut -d, -f 7,8,11,12 got) 'x,y,xpeak,ypeak
+2.5,3,3,3'
+	rawaxes --slice=2:0 c | rawtile --grid=2x2 --only=3 | rawlabel --quiet --to=csv | cut -d, -f 3,4,5,6 >got
+	same <(tail -n 1 got) 4,2,6,3
+}
+
 @test "parts in any order make the whole, byte for byte" {
 	gen noise 61 47 >a.pgm
 	for i in 5 0 3 1 4 2; do rawtile --grid=2x3 --margin=3 --only=$i a.pgm; done | rawjoin --pnm | cmp - a.pgm

@@ -387,9 +387,9 @@ job_describe(const struct job *j, const struct img *x, struct img *y)
 	img_copy_head(y, x);
 	y->type = q->out;
 	const int first = img_row_axis(y);
-	img_cut_axis(y, first, w, x0 - j->at_x);
+	img_crop_axis(y, first, w, x0 - j->at_x);
 	if (y->dim > first + 1)
-		img_cut_axis(y, first + 1, h, y0 - j->at_y);
+		img_crop_axis(y, first + 1, h, y0 - j->at_y);
 	if (img_key(y, "tile"))
 		img_set_key(y, "tile", "%td %td %zu %zu", x0, y0, q->W, q->H);
 	opt_add_history(y, &j->args->common);

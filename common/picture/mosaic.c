@@ -425,6 +425,19 @@ make_room(struct mosaic *w, const struct raw_in *in, size_t bytes, const struct 
 		raw_die(in, "no memory for a picture of %zux%zu pixels", w->p.w, w->p.h);
 }
 
+/* The axis of a part becomes that of the whole. Positions that a cut alone has given it go. */
+static void
+widen(struct img *x, int axis, size_t n, size_t before)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	img_cut_axis(x, axis, n, -(ptrdiff_t)before);
+	if (before && a->min == 0 && isnan(a->spacing)) {
+		a->min = NAN;
+		a->centre = IMG_UNCENTRED;
+	}
+}
+
 void
 mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	     const struct img_picture *p, const struct place *t, const struct mosaic_how *how)
@@ -434,9 +447,9 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	size_t bytes;
 
 	img_copy_head(&to->y, x);
-	img_cut_axis(&to->y, axis, t->W, -(ptrdiff_t)t->x0);
+	widen(&to->y, axis, t->W, t->x0);
 	if (to->y.dim > axis + 1)
-		img_cut_axis(&to->y, axis + 1, t->H, -(ptrdiff_t)t->y0);
+		widen(&to->y, axis + 1, t->H, t->y0);
 	else if (t->H > 1)
 		raw_die(in, "a single row is no part of %zu rows", t->H);
 	img_drop_key(&to->y, "tile");

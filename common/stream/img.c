@@ -294,6 +294,16 @@ img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
 }
 
 void
+img_crop_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
+{
+	struct img_axis *a = &x->axis[axis];
+
+	if (isnan(a->min) && shift > 0 && is_domain(a) && !a->directed)
+		a->min = 0;
+	img_cut_axis(x, axis, n, shift);
+}
+
+void
 img_flip_axis(struct img *x, int axis)
 {
 	struct img_axis *a = &x->axis[axis];

@@ -141,6 +141,9 @@ const char *img_no_depth(const struct img_axis *a);
  */
 void img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift);
 
+/* Does the same. An axis that loses its first samples has positions, from 0 before the cut where it states none, or directions. */
+void img_crop_axis(struct img *x, int axis, size_t n, ptrdiff_t shift);
+
 /* Describes the axis in reverse order: min and origin move to the last sample, spacing and step change their sign. */
 void img_flip_axis(struct img *x, int axis);
 

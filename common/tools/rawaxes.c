@@ -151,7 +151,7 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 				c.axis, v->n[c.axis]);
 		v->first += (ptrdiff_t)c.from * v->step[c.axis];
 		v->n[c.axis] = c.to - c.from;
-		img_cut_axis(y, (int)c.axis, c.to - c.from, (ptrdiff_t)c.from);
+		img_crop_axis(y, (int)c.axis, c.to - c.from, (ptrdiff_t)c.from);
 		gone[c.axis] = slice;
 	}
 	for (size_t i = 0; i < args->nflip; i++) {

@@ -184,9 +184,9 @@ put(struct raw_out *out, const struct img *x, const struct img_picture *p, const
 	struct img y;
 
 	img_copy_head(&y, x);
-	img_cut_axis(&y, axis, c.to - c.from, (ptrdiff_t)c.from);
+	img_crop_axis(&y, axis, c.to - c.from, (ptrdiff_t)c.from);
 	if (y.dim > axis + 1)
-		img_cut_axis(&y, axis + 1, r.to - r.from, (ptrdiff_t)r.from);
+		img_crop_axis(&y, axis + 1, r.to - r.from, (ptrdiff_t)r.from);
 	t.x0 += c.from;
 	t.y0 += r.from;
 	place_set(&y, &t);
