@@ -26,10 +26,24 @@ load lib
 	done
 }
 
+@test "csv says of which item a component is, and parts are warned of" {
+	pgm 4 2 1 1 0 0 1 1 0 0 1 >a.pgm
+	pgm 2 1 1 0 0 >b.pgm
+	same <(rawlabel --to=csv --stats=s a.pgm b.pgm a.pgm | sed 's/,.*,/,/') 'label,item
+1,0
+2,0
+1,2
+2,2'
+	grep '"items": 3' s
+	rawtile --grid=1x2 a.pgm | rawlabel 2>err >parts
+	[ "$(grep -c 'part of a picture (tile:=0 . 4 2): components end at its sides' err)" -eq 2 ]
+	fails 1 'tile:=0 0 1 1: 4x1 pixels reach outside' rawlabel <(sed 's/tile:=0 0 4 2/tile:=0 0 1 1/' parts)
+}
+
 @test "measures, by hand" {
 	pgm 4 3 9 0 2 0 0 0 2 8 0 0 0 0 7 >a.pgm
-	same <(rawlabel --to=csv a.pgm) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw,xx,yy,xy
-1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789,0.554016620,0.404432133,0.376731302' ||
+	same <(rawlabel --to=csv a.pgm) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw,xx,yy,xy,item
+1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789,0.554016620,0.404432133,0.376731302,0' ||
 		same <(rawlabel --to=csv a.pgm | cut -d, -f 1-14) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw
 1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789'
 	rawlabel --to=table a.pgm | rawinfo | grep 'columns:=label size xmin'
@@ -62,7 +76,7 @@ on_map() {
 
 @test "--map gives places on the map: centres of samples, and boxes around their areas" {
 	on_map '1000 10 0 2000 0 -10' -- 0 0 0 0 0 1 3 0 0 0 0 0 >a
-	same <(rawlabel --map --to=csv a | sed 1d) '1,2,1010,1980,1030,1990,1020,1985,4,3,1025,1985,1022.5,1985,18.75,0,0'
+	same <(rawlabel --map --to=csv a | sed 1d) '1,2,1010,1980,1030,1990,1020,1985,4,3,1025,1985,1022.5,1985,18.75,0,0,0'
 	same <(rawlabel --map --to=table a | rawtotext | cut -d ' ' -f 7,8) '1020 1985'
 	# A part, a flip, and samples of 2 by 1 pixels lie where they lay.
 	for cut in --crop=0:1:4 --crop=1:1:2 --flip=1 --flip=0,1; do
@@ -77,7 +91,7 @@ on_map() {
 	same <(rawlabel --map --to=csv d | sed 1d | cut -d, -f 3-8) '107,498,114,505,110.5,501.5'
 	# Along a row the variance of places is that of columns, turned.
 	on_map '100 3 4 500 4 -3' -- 1 1 1 0 0 0 0 0 0 0 0 0 | rawlabel --map --to=csv | sed 1d | cut -d, -f 15- >e
-	same e '6,10.6666666667,8'
+	same e '6,10.6666666667,8,0'
 	on_map '6.25 .000277777777777778 0 45.75 0 -.000277777777777778' -- 0 0 0 0 0 1 0 0 0 0 0 0 >f
 	same <(rawlabel --map --to=csv f | sed 1d | cut -d, -f 7,8) '6.25041666667,45.7495833333'
 	item short '2 2 2' 'geotransform:=100 10 0 500 0 -10' -- 0 0 0 0 0 0 0 1 | rawlabel -c 6 --map --to=csv >g
@@ -128,7 +142,7 @@ on_map() {
 	[ ! -e out ]
 	rawtile --size=3x1 --only=0 a.pgm >top
 	rawtile --size=3x1 --only=1 a.pgm >bottom
-	fails 1 '--values: it is another part of a picture' rawlabel --to=csv --values=bottom top
+	fails 1 '--values: it is another part of a picture' rawlabel --quiet --to=csv --values=bottom top
 	printf 'P6 1 1 255\nabc' >c.ppm
 	fails 1 'of one plane' rawlabel c.ppm
 	fails 2 "--connectivity: '5'" rawlabel -c 5 a.pgm

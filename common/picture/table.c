@@ -229,15 +229,15 @@ print(char *to, double v, bool map)
 }
 
 void
-table_put_csv(const struct table *t, bool first, struct raw_out *out)
+table_put_csv(const struct table *t, struct raw_out *out)
 {
-	char line[MEASURES * (NUMBER_ROOM + 1)];
+	char line[(MEASURES + 1) * (NUMBER_ROOM + 1)];
 	double v[MEASURES];
 
-	if (first) {
+	if (!t->item) {
 		for (const char *s = measures_names[t->dims > 2]; *s; s++)
 			raw_text(out, *s == ' ' ? "," : s, 1);
-		raw_text(out, "\n", 1);
+		raw_printf(out, ",item\n");
 	}
 	for (size_t i = 0; i < t->l->n; i++) {
 		const size_t n = fill_row(v, t, i);
@@ -245,8 +245,10 @@ table_put_csv(const struct table *t, bool first, struct raw_out *out)
 
 		for (size_t k = 0; k < n; k++) {
 			used += print(line + used, real_shown(v[k]), t->map);
-			line[used++] = k + 1 < n ? ',' : '\n';
+			line[used++] = ',';
 		}
+		used += put_whole(line + used, t->item);
+		line[used++] = '\n';
 		raw_text(out, line, used);
 	}
 }

@@ -24,13 +24,14 @@ struct table {
 	const struct img *x;
 	const struct label *l;
 	const uint32_t *name; /* of the components; NULL: 1, 2 .. */
+	size_t item;	      /* of the stream, from 0 */
 	size_t dims;
 	bool map; /* places are those of the transform g */
 	double g[6];
 };
 
-/* Writes comma-separated values. first: the line of names stands before them. */
-void table_put_csv(const struct table *t, bool first, struct raw_out *out);
+/* Writes comma-separated values; the last one is the item. The line of names stands before those of the first item. */
+void table_put_csv(const struct table *t, struct raw_out *out);
 
 /* Writes an item of doubles. Dies when there is no component. */
 void table_put(const struct table *t, const struct raw_in *in, const struct opt_common *common,

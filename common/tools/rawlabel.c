@@ -285,6 +285,27 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 	return p;
 }
 
+/* Says where x lies, which has pictures p. A part with directions in a space has no positions that say it. */
+static void
+check_place(const struct raw_in *in, struct img *x, const struct img_picture *p)
+{
+	struct img_axis *a = &x->axis[img_row_axis(x)];
+	struct place t;
+	struct why why;
+
+	if (place_of(x, p->w, p->h, &t, &why))
+		raw_die(in, "%s", why.text);
+	if (t.W == p->w && t.H == p->h)
+		return;
+	warn(
+	    "%s: a part of a picture (tile:=%s): components end at its sides, and other parts have "
+	    "the same numbers; see rawjoin",
+	    raw_name(in), img_key(x, "tile"));
+	for (int i = 0; i < 2; i++)
+		if (a[i].directed)
+			a[i].min = a[i].spacing * (double)(i ? t.y0 : t.x0);
+}
+
 static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
@@ -296,7 +317,8 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	if (args->to == CSV && args->dims && args->dims != dims)
 		raw_die(in, "its table has other columns than that of the item before");
 	args->dims = dims;
-	struct table rows = {.x = x, .dims = dims, .map = args->map};
+	check_place(in, x, &p);
+	struct table rows = {.x = x, .item = st->items, .dims = dims, .map = args->map};
 	if (args->map && !map_of_page(x, rows.g))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 
@@ -319,7 +341,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		if (args->to == LABELS)
 			put_labels(args, x, &l, name, k, out);
 		else if (args->to == CSV)
-			table_put_csv(&rows, !k && !st->items, out);
+			table_put_csv(&rows, out);
 		else
 			table_put(&rows, in, &args->common, out);
 		stats_charge(st, STATS_WRITE);
