@@ -374,6 +374,8 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 	memset(mask, 1, p->w * p->h);
 	if (a->mask)
 		take_mask(mask, given, p, a->mask);
+	if (a->mask)
+		place_compare(given, x, .1, file_name(a->mask), raw_name(in));
 	if (word && !mask_nodata(mask, x, p, &nodata) && !a->mask) {
 		weir_free(mask);
 		return NULL;

@@ -207,3 +207,36 @@ values() {
 	} | rawmath --type=uchar --stats=s 'a + 1' - | tail -c 3 | od -An -tu1 | grep -q '1   1   1'
 	sanitized || [ "$(sed 's/.*"peak_bytes": \([0-9]*\).*/\1/' s)" -lt 20000000 ]
 }
+
+# sky CRVAL1 CRPIX1 CD1_1 [LINE ...]: a picture of 4 by 2 pixels of 1e-4 degrees at declination 60.
+sky() {
+	item float '4 2' "fits.CTYPE1:='RA---TAN'" "fits.CTYPE2:='DEC--TAN'" "fits.CRVAL1:=$1" 'fits.CRVAL2:=60.0' \
+		"fits.CRPIX1:=$2" fits.CRPIX2:=1.0 "fits.CD1_1:=$3" fits.CD2_2:=1.0D-4 "${@:4}" -- 1 2 3 4 5 6 7 8
+}
+
+@test "a picture of another place in the sky, or with other positions, is named" {
+	sky 10.0 1.0 -1e-4 >a
+	sky 10.5 1.0 -1e-4 >far
+	sky 10.0 2.0 -1e-4 >shifted
+	sky 10.0 1.0 -2e-4 >coarse
+	sky 9.998 11.0 -1e-4 >near # 10 pixels of .0001 degrees are .002 of right ascension there
+	item float '4 2' -- 1 2 3 4 5 6 7 8 >none
+	sky 10.0 1.0 -1e-4 'axis mins: 5 0' >cut
+	sky 370.0 1.05 -1e-4 'axis mins: 0 0' >same
+	item float '4 2' 'axis mins: 3 0' -- 1 2 3 4 5 6 7 8 >p3
+	item float '4 2' 'axis mins: 4 0' -- 1 2 3 4 5 6 7 8 >p4
+	for pair in 'a far' 'a shifted' 'a coarse' 'a cut' 'far near' 'p3 p4'; do
+		read -r x y <<<"$pair"
+		rawmath 'a - b' $x $y 2>&1 >/dev/null | grep -x "rawmath: $y: it is a map of another place than $x"
+		rawstack $x $y 2>&1 >/dev/null | grep -x "rawstack: $y: item 2: it is a map of another place than the first item"
+		rawlabel --values=$y --to=csv $x 2>&1 >/dev/null | grep -x "rawlabel: $y: it is a map of another place than $x"
+		morphrec -m $y $x 2>&1 >/dev/null | grep "morphrec: $y: it is a map of another place than $x"
+		rawjoin --overlap=sum $x $y 2>&1 >/dev/null | grep 'another place than the items before'
+		dptrace --mask=$y -p 0,0 -p 3,1 $x 2>&1 >/dev/null | grep -x "dptrace: $y: it is a map of another place than $x"
+	done
+	for y in none near same; do
+		rawmath 'a - b' a $y 2>&1 >/dev/null | cmp - /dev/null
+		rawmath 'a - b' $y a 2>&1 >/dev/null | cmp - /dev/null
+	done
+	rawmath 'a - b' none p4 2>&1 >/dev/null | cmp - /dev/null
+}

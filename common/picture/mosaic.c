@@ -608,6 +608,8 @@ static void
 check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 	   const struct img_picture *p, const struct place *t, enum overlap overlap)
 {
+	char where[RAW_WHERE];
+
 	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
 	    t->H != w->p.h)
 		raw_die(in,
@@ -620,9 +622,9 @@ check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 			img_maxval(&w->y));
 	if (w->map)
 		check_gap(w, in, x);
-	else if (overlap_combines(overlap) && !img_key(x, "tile") && !axiskeys_same_place(&w->y, x))
-		warn("%s: item %zu: it is a map of another place than the items before; see --map",
-		     raw_name(in), raw_item(in));
+	snprintf(where, sizeof where, "%s: item %zu", raw_name(in), raw_item(in));
+	if (!w->map && overlap_combines(overlap) && !img_key(x, "tile"))
+		place_compare(x, &w->y, .1, where, "the items before; see --map");
 	if (!w->map && !overlap_combines(overlap) && has_place(w, p, t))
 		raw_die(in, "a part of the same place, %zu,%zu, has arrived before", t->x0, t->y0);
 	if (img_is_complex(x) && (overlap == OVERLAP_MAX || overlap == OVERLAP_MIN))

@@ -372,51 +372,6 @@ transpose_map(struct img *y)
 		    g[3], g[4], g[5]);
 }
 
-/* Reads geotransform:=. Returns false when x is no picture of a map. */
-static bool
-read_transform(const struct img *x, double g[6])
-{
-	const char *text = img_key(x, "geotransform");
-
-	return text && x->dim > img_row_axis(x) + 1 &&
-	       sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) == 6;
-}
-
-/* Fills place[2] with the coordinates of the first or the last sample of the picture. */
-static void
-find_place(const struct img *x, const double g[6], bool last, double place[2])
-{
-	double at[2];
-
-	for (int i = 0; i < 2; i++) {
-		const struct img_axis *a = &x->axis[img_row_axis(x) + i];
-		at[i] = isnan(a->min) ? 0 : a->min;
-		if (last)
-			at[i] += (double)(a->n - 1) * (isnan(a->spacing) ? 1 : a->spacing);
-	}
-	for (int i = 0; i < 2; i++)
-		place[i] = g[3 * i] + g[3 * i + 1] * at[0] + g[3 * i + 2] * at[1];
-}
-
-bool
-axiskeys_same_place(const struct img *a, const struct img *b)
-{
-	const char *const crs[] = {img_key(a, "crs"), img_key(b, "crs")};
-	double g[6], h[6];
-	bool same = !crs[0] || !crs[1] || !strcmp(crs[0], crs[1]);
-
-	if (!read_transform(a, g) || !read_transform(b, h))
-		return true;
-	for (int last = 0; last < 2; last++) {
-		double p[2], q[2];
-		find_place(a, g, last, p);
-		find_place(b, h, last, q);
-		same &= fabs(p[0] - q[0]) <= .1 * hypot(h[1], h[2]) &&
-			fabs(p[1] - q[1]) <= .1 * hypot(h[4], h[5]);
-	}
-	return same;
-}
-
 void
 axiskeys_choose_planes(struct img *y, const struct axis_choice *c)
 {

@@ -61,12 +61,6 @@ struct axis_choice {
 };
 
 /*
- * Whether the maps a and b lie in the same place: the first and the last samples of both are less
- * than .1 pixel of b apart, in one coordinate system. True where one of them is no map.
- */
-bool axiskeys_same_place(const struct img *a, const struct img *b);
-
-/*
  * Updates what the kind of axis 0 and keys say of the planes on it, of which c is taken: RGB-color and RGBA-color are of so many
  * planes in this order.
  */

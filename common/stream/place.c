@@ -1,6 +1,9 @@
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/base/die.h"
 #include "common/base/words.h"
 #include "common/stream/place.h"
 #include "common/stream/share.h"
@@ -38,6 +41,166 @@ place_same(const struct img *x, const struct img *y)
 	const char *mine = img_key(x, "tile"), *theirs = img_key(y, "tile");
 
 	return share_same(x, y) && (mine && theirs ? !strcmp(mine, theirs) : mine == theirs);
+}
+
+/* --- maps, skies, positions ------------------------------------------------------------------ */
+
+/*
+ * The coordinates of a picture: u = m (p - p0) about v, where p are the positions along its axes. A map has p0 = 0 and u about 0. Of
+ * the sky, u are degrees in the plane that touches it in v. POSITIONS: u = p.
+ */
+enum frame_kind { POSITIONS, MAP, CARDS };
+struct frame {
+	double p0[2], m[2][2], v[2];
+	char system[2][5]; /* CARDS: the beginnings of CTYPE */
+};
+
+/* The text on the FITS card whose name ends in the number of an axis, or of two. NULL: there is none. */
+static const char *
+card(const struct img *x, const char *form, int i, int j)
+{
+	char key[32];
+
+	snprintf(key, sizeof key, form, i, j);
+	const char *s = img_key(x, key);
+	return s ? s + strspn(s, "= '") : NULL;
+}
+
+/* The number on it; `absent` where there is none. */
+static double
+number(const struct img *x, double absent, const char *form, int i, int j)
+{
+	const char *s = card(x, form, i, j);
+	char word[32] = "", *end;
+
+	if (s)
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(s, " /"), s);
+	if ((end = strpbrk(word, "Dd"))) /* FORTRAN's exponent */
+		*end = 'E';
+	const double v = strtod(word, &end);
+	return end > word && !*end && isfinite(v) ? v : absent;
+}
+
+/* Element i, j of the matrix on the cards. Where there is no matrix, CROTA2 turns the axes. */
+static double
+element(const struct img *x, int i, int j)
+{
+	static const char *const form[] = {"fits.CD%d_%d", "fits.PC%d_%d", "fits.PC%03d%03d"};
+	const double scale = number(x, 1, "fits.CDELT%d", i, 0),
+		     turn = number(x, 0, "fits.CROTA%d", 2, 0) * M_PI / 180;
+
+	for (int k = 0; k < 3; k++)
+		for (int at = 0; at < 4; at++)
+			if (card(x, form[k], at / 2 + 1, at % 2 + 1))
+				return number(x, k && i == j, form[k], i, j) * (k ? scale : 1);
+	return i == j ? scale * cos(turn)
+		      : number(x, 1, "fits.CDELT%d", j, 0) * (i < j ? -sin(turn) : sin(turn));
+}
+
+static enum frame_kind
+frame_of(const struct img *x, struct frame *f)
+{
+	const char *text = img_key(x, "geotransform");
+
+	*f = (struct frame){.m = {{1, 0}, {0, 1}}};
+	if (text && sscanf(text, "%lf %lf %lf %lf %lf %lf", &f->v[0], &f->m[0][0], &f->m[0][1],
+			   &f->v[1], &f->m[1][0], &f->m[1][1]) == 6)
+		return MAP;
+	if (isnan(number(x, NAN, "fits.CRVAL%d", 1, 0)) ||
+	    isnan(number(x, NAN, "fits.CRVAL%d", 2, 0)))
+		return POSITIONS;
+	for (int i = 0; i < 2; i++) {
+		const char *type = card(x, "fits.CTYPE%d", i + 1, 0);
+
+		f->v[i] = number(x, 0, "fits.CRVAL%d", i + 1, 0);
+		f->p0[i] = number(x, 0, "fits.CRPIX%d", i + 1, 0) - 1;
+		for (int j = 0; j < 2; j++)
+			f->m[i][j] = element(x, i + 1, j + 1);
+		snprintf(f->system[i], sizeof *f->system, "%s", type ? type : "");
+	}
+	return CARDS;
+}
+
+/* Finds the coordinates of the first or the last sample of x. */
+static void
+find_coordinates(const struct img *x, const struct frame *f, bool last, double u[2])
+{
+	double p[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct img_axis *a = &x->axis[img_row_axis(x) + i];
+
+		p[i] = (isnan(a->min) ? 0 : a->min) - f->p0[i];
+		if (last)
+			p[i] += (double)(a->n - 1) * (isnan(a->spacing) ? 1 : a->spacing);
+	}
+	for (int i = 0; i < 2; i++)
+		u[i] = f->m[i][0] * p[0] + f->m[i][1] * p[1];
+}
+
+/* Which of the two coordinates is a longitude on a sphere; -1: none. */
+static int
+longitude(const struct frame *f)
+{
+	for (int i = 0; i < 2; i++)
+		if (!strcmp(f->system[i], "RA--") || strstr(f->system[i], "LON"))
+			return i;
+	return -1;
+}
+
+/* Changes u, about the place v, to coordinates about the place w: of the sky in the plane that touches it there. */
+static void
+move(double u[2], const double v[2], const double w[2], int lon)
+{
+	if (lon < 0 || (v[0] == w[0] && v[1] == w[1])) {
+		for (int i = 0; i < 2; i++)
+			u[i] += v[i] - w[i];
+		return;
+	}
+	const double r = M_PI / 180, x = u[lon] * r, y = u[!lon] * r, d0 = v[!lon] * r,
+		     d1 = w[!lon] * r, c = cos(d0) - y * sin(d0),
+		     a = (v[lon] - w[lon]) * r + atan2(x, c),
+		     d = atan2(sin(d0) + y * cos(d0), hypot(x, c)),
+		     depth = sin(d1) * sin(d) + cos(d1) * cos(d) * cos(a);
+
+	u[lon] = depth > 0 ? cos(d) * sin(a) / depth / r : INFINITY;
+	u[!lon] = (cos(d1) * sin(d) - sin(d1) * cos(d) * cos(a)) / depth / r;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return !a || !b || !strcmp(a, b);
+}
+
+void
+place_compare(const struct img *x, const struct img *y, double most, const char *where,
+	      const char *than)
+{
+	const int row = img_row_axis(y);
+	struct frame f, g;
+	const enum frame_kind kind = frame_of(x, &f);
+	if (kind != frame_of(y, &g) || row != img_row_axis(x) || x->dim < row + 2 ||
+	    y->dim < row + 2)
+		return;
+	bool same = same_text(img_key(x, "crs"), img_key(y, "crs")) &&
+		    !memcmp(f.system, g.system, sizeof f.system);
+	for (int k = 0; k < 4; k++) {
+		const int i = k % 2;
+		const struct img_axis *a = &x->axis[row + i], *b = &y->axis[row + i];
+		double u[2], w[2];
+
+		find_coordinates(x, &f, k / 2, u);
+		find_coordinates(y, &g, k / 2, w);
+		move(u, f.v, g.v, longitude(&g));
+		const double pixel =
+		    hypot(g.m[i][0], g.m[i][1]) * (isnan(b->spacing) ? 1 : fabs(b->spacing));
+
+		if (kind != POSITIONS || (isfinite(a->min) && isfinite(b->min)))
+			same &= fabs(u[i] - w[i]) <= most * pixel;
+	}
+	if (!same)
+		warn("%s: it is a map of another place than %s", where, than);
 }
 
 void

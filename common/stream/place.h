@@ -1,4 +1,4 @@
-/* The key tile:=x0 y0 W H, which gives the place of a part in the whole picture. Pure. */
+/* Where a picture lies: in a whole, by the key tile:=x0 y0 W H; on a map, on the sky, or along its axes. */
 #ifndef WEIR_STREAM_PLACE_H
 #define WEIR_STREAM_PLACE_H
 
@@ -22,6 +22,13 @@ int place_of(const struct img *x, size_t w, size_t h, struct place *t, struct wh
 
 /* Whether x and y have the same place: both keys, and those of --part (common/stream/share.h), agree. */
 bool place_same(const struct img *x, const struct img *y);
+
+/*
+ * Warns that x, called `where`, is a map of another place than y, called `than`: the first or the last samples of the two are more
+ * than `most` pixels of y apart. That is so by geotransform:=, or by FITS cards, or by positions; each where both have them.
+ */
+void place_compare(const struct img *x, const struct img *y, double most, const char *where,
+		   const char *than);
 
 /* Sets the key of x to t. */
 void place_set(struct img *x, const struct place *t);

@@ -47,8 +47,7 @@ beside_next(struct beside *b, const char *option, const struct raw_in *in, const
 			raw_die(in, "%s: the shapes differ", option);
 	if (!place_same(x, y))
 		raw_die(in, "%s: it is another part of a picture", option);
-	if (!axiskeys_same_place(y, x))
-		warn("%s: it is a map of another place than %s", raw_name(b->in), raw_name(in));
+	place_compare(y, x, .1, raw_name(b->in), raw_name(in));
 }
 
 /* Dies when items are left. */

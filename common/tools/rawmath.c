@@ -164,9 +164,7 @@ insist_on_fit(const struct input *p, const struct input *whole)
 	if (!place_same(&p->x, &whole->x))
 		die("%s: it is another part of a picture than %s: see tile:= and place:=",
 		    raw_name(p->in), raw_name(whole->in));
-	if (!axiskeys_same_place(&p->x, &whole->x))
-		warn("%s: it is a map of another place than %s", raw_name(p->in),
-		     raw_name(whole->in));
+	place_compare(&p->x, &whole->x, .1, raw_name(p->in), raw_name(whole->in));
 }
 
 static enum img_type

@@ -240,9 +240,10 @@ compare_maps(const struct raw_in *in, const struct img *first, const struct img 
 {
 	const struct nodata mine = nodata_of(x, true), other = nodata_of(first, true);
 
-	if (!axiskeys_same_place(x, first))
-		warn("%s: item %zu: it is a map of another place than the first item", raw_name(in),
-		     raw_item(in));
+	char where[RAW_WHERE];
+
+	snprintf(where, sizeof where, "%s: item %zu", raw_name(in), raw_item(in));
+	place_compare(x, first, .1, where, "the first item");
 	if (mine.named && other.named && !nodata_same(&mine, &other))
 		warn("%s: item %zu: its missing samples are %s, and those of the first item %s; "
 		     "see tifftoraw --nan",

@@ -139,6 +139,7 @@ match(const struct raw_in *in, const struct img *x, const struct img *mask, cons
 	if (img_maxval(x) && img_maxval(mask) && img_maxval(x) != img_maxval(mask))
 		raw_die(in, "the marker has maxval %u, the mask %s %u", img_maxval(x), name,
 			img_maxval(mask));
+	place_compare(mask, x, .1, name, raw_name(in));
 }
 
 /* Makes n samples of the type `as` of samples of the type `from_type`; it holds all their values. */

@@ -46,6 +46,8 @@ psfmatch_check_pair(const struct picture *ref, const struct picture *new, const 
 	if (!place_same(&ref->file, &new->file))
 		die("%s: it is another part of a picture than %s: see tile:= and place:=",
 		    args->path[1], args->path[0]);
+	/* A shift of less is in the kernels. */
+	place_compare(&new->file, &ref->file, 1, args->path[1], args->path[0]);
 }
 
 void
