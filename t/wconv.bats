@@ -143,6 +143,31 @@ row() {
 	done
 }
 
+@test "kernels whose sums are 0, or pass through 0, fill in nothing and deconvolve nothing" {
+	row
+	while IFS='|' read -r sizes key samples where; do
+		item float "$sizes" "${key:-x:=1}" 'zero:=1.5 0' 'scale:=1 1' -- $samples >k.nrrd
+		for how in --nan=interpolate --edge=renormalise '--edge=renormalise --adjoint --double'; do
+			fails 1 "the kernel $where" wconv -k k.nrrd $how x.nrrd
+			grep -q "take another ${how%%=*} than" stderr
+		done
+		gives "$(wconv -k k.nrrd x.nrrd >out.nrrd && numbers out.nrrd)" -k k.nrrd --nan=zero
+	done <<-END
+		3 1||-1 2 -1|at node 0,0 has the sum 0
+		3 1||1e7 -1e7 .1|at node 0,0 has the sum 0.1
+		1 1 2 1||1 0|at node 1,0 has the sum 0
+		1 1 1 3||1 1 -1|at node 0,2 has the sum -1
+		1 1 3|basis:=poly:1|0 1 0|of pixel 2,0 has the sum 0.5
+		1 1 3|basis:=poly:1|.5 1 0|of pixel 1,0 has the sum 0
+	END
+	for k in '-1 2 -1' '1e7 -1e7 .1' '-1 -1 -1'; do
+		item float '3 1' -- $k >k.nrrd
+		fails 1 'the kernels sum to nothing positive' wconv -k k.nrrd --deconvolve=2 x.nrrd
+	done
+	item float '3 1' -- -1 4 -1 >k.nrrd
+	gives '2 4 6 8 16' -k k.nrrd --nan=interpolate
+}
+
 @test "the planes of a picture in colours share the kernels" {
 	printf 'P6 3 1 255\n\1\2\3\4\5\6\7\10\11' >x.nrrd
 	item float '3 1' -- 1 1 1 >k.nrrd

@@ -410,6 +410,34 @@ gather_stats(struct wconv_plan *p, size_t k)
 	p->like_below[k] = k / q->gx + 1 < q->gy && same_kernels(q, k, k + q->gx);
 }
 
+/* Whether unknown pixels are filled in: each result is then divided by a sum over the known part of its kernel. */
+static bool
+fills_in(const struct wconv_problem *q)
+{
+	return q->nan == WCONV_NAN_INTERPOLATE || q->edge == WCONV_RENORMALISE;
+}
+
+/*
+ * Whether a kernel of that sum and weight cannot fill in: the sum is a millionth of the weight or less, or has another sign than that
+ * of the first kernel, so that it is 0 in between.
+ */
+static bool
+cannot_fill(double sum, double weight, double first)
+{
+	return !(weight < CANCELS * fabs(sum)) || (sum > 0) != (first > 0);
+}
+
+static int
+refuse_to_fill(const struct wconv_problem *q, ptrdiff_t i, ptrdiff_t j, double sum, struct why *why)
+{
+	return why_set(why,
+		       "the kernel %s %td,%td has the sum %.3g; unknown pixels are filled in by "
+		       "kernels whose sums are all above 0, or all below: take another %s",
+		       q->degree < 0 ? "at node" : "of pixel", i, j, sum,
+		       q->nan == WCONV_NAN_INTERPOLATE ? "--nan than interpolate"
+						       : "--edge than renormalise");
+}
+
 /*
  * Fills in scale, sum, weight, like_right and like_below, and refuses kernels that are not finite or cannot be normalised. Returns 0,
  * or -1 with a sentence in why.
@@ -442,6 +470,8 @@ measure_kernels(struct wconv_plan *p, struct why *why)
 			return why_set(why, "kernel %zu,%zu cannot be normalised: its sum is %g", i,
 				       j, p->sum[k]);
 		p->sum[k] *= p->scale[k];
+		if (fills_in(q) && q->degree < 0 && cannot_fill(p->sum[k], p->weight[k], p->sum[0]))
+			return refuse_to_fill(q, (ptrdiff_t)i, (ptrdiff_t)j, p->sum[k], why);
 	}
 	return 0;
 }
@@ -472,24 +502,28 @@ sums_are_safe(const struct wconv_plan *p)
 }
 
 /*
- * Refuses a normalised basis if the sum of a result's local kernel is a millionth of its weight or less. Returns 0, or -1 with a
- * sentence in why.
+ * Refuses a normalised basis if the sum of a result's local kernel is a millionth of its weight or less, and one that fills in
+ * as cannot_fill() says. Returns 0, or -1 with a sentence in why.
  */
 static int
 check_sums(const struct wconv_plan *p, struct why *why)
 {
 	enum { SOME = 1024 };
-	double sum[SOME], weight[SOME];
+	double sum[SOME], weight[SOME], first;
 
 	if (sums_are_safe(p))
 		return 0;
+	wconv_local_sums(p, p->sum, p->x.lo, p->y.lo, 1, &first);
 	for (ptrdiff_t y = p->y.lo; y < p->y.hi; y++)
 		for (ptrdiff_t x = p->x.lo; x < p->x.hi; x += SOME) {
 			const size_t n = p->x.hi - x < SOME ? (size_t)(p->x.hi - x) : SOME;
 			wconv_local_sums(p, p->sum, x, y, n, sum);
 			wconv_local_sums(p, p->weight, x, y, n, weight);
 			for (size_t i = 0; i < n; i++)
-				if (!(weight[i] < CANCELS * fabs(sum[i])))
+				if (fills_in(&p->q) && cannot_fill(sum[i], weight[i], first))
+					return refuse_to_fill(&p->q, x + (ptrdiff_t)i, y, sum[i],
+							      why);
+				else if (!(weight[i] < CANCELS * fabs(sum[i])))
 					return why_set(why,
 						       "the kernel at %td,%td cannot be "
 						       "normalised: its sum is %g",
@@ -854,7 +888,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *wh
 		p->level--;
 	p->core = cores[p->level][q->in_double];
 	if (measure_kernels(p, why) || make_axes(p, why) ||
-	    (wconv_divides(q) && check_sums(p, why))) {
+	    (q->degree >= 0 && (wconv_divides(q) || fills_in(q)) && check_sums(p, why))) {
 		wconv_free(p);
 		return -1;
 	}

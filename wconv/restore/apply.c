@@ -67,7 +67,7 @@ wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double
 {
 	if (!k->n)
 		return wconv_restore_unknown(why);
-	if (!(largest > 0))
+	if (!(all > 1e-6 * largest * (double)k->n)) /* largest may be 0 or less */
 		return why_set(why,
 			       "the kernels sum to nothing positive: use least squares, --damp");
 	*level = (k->sum - r->o.sky * (double)k->n) / all;
