@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/base/die.h"
+#include "common/base/words.h"
 #include "morphrec/job.h"
 
 static const struct opt table[] = {
@@ -97,13 +97,12 @@ read_radius(struct args *a)
 	const char *text = a->reach, *name = a->has_open    ? "--open"
 					     : a->has_close ? "--close"
 							    : "--tophat";
-	char *end;
+	a->unit = text;
+	const bool number = word_real(&a->unit, &a->radius);
+	const unsigned char next = (unsigned char)*a->unit;
 
-	a->radius = strtod(text, &end);
-	a->unit = end;
-	const bool letter = isalpha((unsigned char)*end) || (unsigned char)*end > 127; /* of um */
-	if (end == text || isspace((unsigned char)*text) || (*end && !letter) || !(a->radius > 0) ||
-	    !(a->radius <= 1e9))
+	if (!number || (next && !isalpha(next) && next < 128) || /* the m of um may be any */
+	    !(a->radius > 0) || !(a->radius <= 1e9))
 		die_usage("%s: '%s' is not a number above 0, up to 1e9, that a unit may follow",
 			  name, text);
 	if (!*a->unit && (a->radius < 1 || a->radius != floor(a->radius)))
@@ -116,12 +115,15 @@ read_radius(struct args *a)
 static void
 read_kind(struct args *a, const char *shape)
 {
-	static const char *const names[] = {"square", "disk", "ball"};
+	static const struct {
+		const char *name;
+		enum args_shape kind;
+	} named[] = {{"square", ARGS_SQUARE}, {"disk", ARGS_DISK}, {"ball", ARGS_BALL}};
 	struct stat file;
 
-	for (int i = 0; i < 3; i++)
-		if (!strcmp(shape, names[i])) {
-			a->kind = (enum args_shape)i;
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		if (!strcmp(shape, named[i].name)) {
+			a->kind = named[i].kind;
 			return;
 		}
 	if (!strncmp(shape, "line:", 5)) {

@@ -22,6 +22,25 @@ load lib
 	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
 }
 
+@test "a number inside an option or a key is read by the same rules: no blanks, no wrapping, nothing behind it" {
+	pgm 1 1 9 1 >a.pgm
+	local odd
+	for odd in ' 1' '+1' 4294967297 18446744073709551617 1e0 -1 1.5 1, ''; do
+		fails 2 "--basis: 'poly:$odd' is not poly:DEG" wconv -k a.pgm --basis="poly:$odd" a.pgm
+		[ -z "$odd" ] || fails 1 'is not poly:DEG' wconv -k <(item float '1 1' "basis:=poly:$odd" -- 1) a.pgm
+		[ "$odd" != 4294967297 ] || continue # kernels may be so many
+		fails 2 "--grid: '${odd}x1' is not GXxGY" wconv -k a.pgm --grid="${odd}x1" a.pgm
+		fails 2 "--grid: '1x$odd' is not GXxGY" wconv -k a.pgm --grid="1x$odd" a.pgm
+	done
+	for odd in ' 1' '1,' 1_2 '1 ' nan; do
+		fails 2 "--shape=line:$odd: '$odd' is not a number" morphrec --open=1 --shape="line:$odd" a.pgm
+		fails 2 "--open: '$odd' is not a " morphrec --open="$odd" a.pgm
+		fails 2 "--cols: '0,$odd' is not X,..., " wconv -k a.pgm --cols="0,$odd" a.pgm
+		item float '1 1 2 1' "cols:=0 $odd,1" -- 1 1 >k.nrrd
+		fails 1 'is not 2 numbers' wconv -k k.nrrd a.pgm
+	done
+}
+
 @test "an option that writes a file is not abbreviated" {
 	pgm 1 1 1 1 >a
 	fails 2 "option '--lab=8' is unknown; is it --labels-to, which writes a file?" emst --lab=8 a

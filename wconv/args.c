@@ -1,10 +1,10 @@
 /* The options of wconv. */
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/words.h"
 #include "gpu/use.h"
 #include "wconv/args.h"
 
@@ -50,12 +50,12 @@ static const struct opt_program program = {
 static void
 parse_grid(struct args *args)
 {
-	char end;
+	const char *at = args->grid;
 
-	if (!args->grid)
+	if (!at)
 		return;
-	if (sscanf(args->grid, "%zux%zu%c", &args->ask.gx, &args->ask.gy, &end) != 2 ||
-	    strchr(args->grid, '-') || !args->ask.gx || !args->ask.gy)
+	if (!word_size_before(&at, 'x', &args->ask.gx) || !args->ask.gx ||
+	    !word_size_before(&at, '\0', &args->ask.gy) || !args->ask.gy)
 		die_usage("--grid: '%s' is not GXxGY, two numbers from 1", args->grid);
 }
 

@@ -1,10 +1,9 @@
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/sample.h"
+#include "common/base/words.h"
 #include "wconv/kernels.h"
 #include "wconv/plan.h"
 
@@ -45,12 +44,13 @@ list_kernels(const struct img *x, struct wconv_problem *q)
 int
 wconv_parse_basis(const char *text, int *degree)
 {
-	char end;
+	const char *at = text + 5;
+	size_t d;
 
-	return sscanf(text, "poly:%d%c", degree, &end) == 1 && *degree >= 0 &&
-		       *degree <= WCONV_DEGREE
-		   ? 0
-		   : -1;
+	if (strncmp(text, "poly:", 5) || !word_size_before(&at, '\0', &d) || d > WCONV_DEGREE)
+		return -1;
+	*degree = (int)d;
+	return 0;
 }
 
 /* Decides between a grid and a basis: by the command line, else by the file. */
@@ -162,13 +162,11 @@ static int
 read_numbers(const char *text, double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		char *end;
-		v[i] = strtod(text, &end);
-		if (end == text)
+		text += strspn(text, " \t");
+		if (!word_real(&text, &v[i]) || !strchr(" \t", *text))
 			return -1;
-		text = end;
 	}
-	return text[strspn(text, " \t")] ? -1 : 0;
+	return word_none(text) ? 0 : -1;
 }
 
 static void

@@ -32,10 +32,7 @@ keep(void *p)
 bool
 opt_number(const char *text, double *v)
 {
-	char *end;
-
-	*v = strtod(text, &end);
-	return end != text && !*end && !isspace((unsigned char)*text);
+	return word_real(&text, v) && !*text;
 }
 
 bool
@@ -232,15 +229,11 @@ read_reals(const char *text, char sep, double *v, size_t max)
 	size_t n = 0;
 
 	for (const char *s = text; n < max; s++) {
-		char *end;
-		v[n] = strtod(s, &end);
-		if (end == s || isspace((unsigned char)*s) || !isfinite(v[n]) ||
-		    (*end && *end != sep))
+		if (!word_real(&s, &v[n]) || !isfinite(v[n]) || (*s && *s != sep))
 			return 0;
 		n++;
-		if (!*end)
+		if (!*s)
 			return n;
-		s = end;
 	}
 	return 0;
 }

@@ -35,6 +35,17 @@ word_size(const char **s, size_t lo, size_t *v)
 }
 
 bool
+word_real(const char **s, double *v)
+{
+	const char *from = *s;
+	char *end;
+
+	*v = strtod(from, &end);
+	*s = end;
+	return end != from && !isspace((unsigned char)*from);
+}
+
+bool
 word_size_before(const char **s, char end, size_t *v)
 {
 	const char *at = strchr(*s, end), *t;

@@ -8,6 +8,9 @@
 /* Takes a whole number >= lo that ends at a blank or at the end. False: there is none, and *s moves past the blanks alone. */
 bool word_size(const char **s, size_t lo, size_t *v);
 
+/* Takes a number, nan and inf too, before which no blank stands. False: there is none. */
+bool word_real(const char **s, double *v);
+
 /* Takes a whole number that ends before the character `end`, which is taken, too. False: there is no such number. */
 bool word_size_before(const char **s, char end, size_t *v);
 

@@ -13,6 +13,7 @@
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
+#include "common/base/words.h"
 #include "radon/stream/gathers.h"
 
 /* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
@@ -579,8 +580,9 @@ keys_read(struct gathers *s)
 			s->reference = x;
 	}
 	if (gather) {
-		if (sscanf(gather, "%zu %zu %lf", &nx, &nt, &t0) != 3 || !nx || !nt ||
-		    nt > 1 << 28 || !isfinite(t0))
+		const char *at = gather;
+		if (!word_size(&at, 1, &nx) || !word_size(&at, 1, &nt) || nt > 1 << 28 ||
+		    !opt_number(at + (*at == ' '), &t0) || !isfinite(t0))
 			raw_die(s->in, "radon_gather:=%s is no traces, samples and a time", gather);
 		s->shape.nx = nx;
 		s->shape.nt = nt;
