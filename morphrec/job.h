@@ -79,6 +79,8 @@ struct item {
 	struct spool_pages pages;
 	struct progress bar;
 	struct morphrec_plan p;
+	/* samples of all arrays that were reconstructed so far: those where the marker was beyond the mask, all that are no NaN */
+	size_t beyond, known;
 };
 
 /* Makes the problem of x, whose header was read, and loads its samples. */
@@ -114,6 +116,9 @@ item_operator(const struct item *i, const struct img *x, struct shape *shape);
  */
 void
 item_reconstruct(struct item *i, void *J, void *I, const struct morphrec_problem *whole, size_t at);
+
+/* Warns where most of a given marker was beyond the mask; with -v, says how much of it was. */
+void item_say_clipped(const struct item *i);
 
 /* The mask, and its copies in float and double, made for the first marker of that type. All may be zeroed. */
 struct masks {

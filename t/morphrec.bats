@@ -51,6 +51,32 @@ floats() {
 	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles of 5x1x1 in 1 units" stderr
 }
 
+@test "a marker of which most is beyond the mask is warned of, by erosion too, and once for all planes" {
+	pgm 5 1 9 2 2 2 2 2 >mask.pgm
+	local why='%s %% of the marker is %s the mask and was clipped, so most of the result is the mask;'
+	while IFS='|' read -r samples options of where; do
+		# shellcheck disable=SC2086 # samples and options are words
+		pgm 5 1 9 $samples >marker.pgm
+		# shellcheck disable=SC2086
+		morphrec $options -m mask.pgm marker.pgm 2>stderr | cmp - <(morphrec --quiet $options -m mask.pgm marker.pgm)
+		# shellcheck disable=SC2059 # the format is ours
+		[ "${of:-none}" = "$(sed 's/.*: \([0-9]*\) %.*/\1/' stderr | grep . || echo none)" ]
+		[ -z "$of" ] || grep -qF "$(printf "$why" "$of" "$where")" stderr
+	done <<-END
+		3 3 3 3 2||80|above
+		3 3 3 2 2|||
+		1 1 1 1 1|||
+		1 1 1 1 1|-e|100|below
+		1 1 1 1 2|-e --method=heap|80|below
+		3 3 3 3 3|-e|||
+		3 3 3 3 3|--max-mem=1M|100|above
+	END
+	rawstack --planes mask.pgm mask.pgm mask.pgm >mask.nrrd
+	rawmath 'a + 1' mask.nrrd >marker.nrrd
+	morphrec -m mask.nrrd marker.nrrd 2>stderr >out.nrrd
+	[ "$(grep -c '100 % of the marker' stderr)" -eq 1 ]
+}
+
 @test "operators on a row, by hand" {
 	while IFS='|' read -r maxval samples options want; do
 		# shellcheck disable=SC2086 # samples and options are words
@@ -189,7 +215,11 @@ floats() {
 	morphrec --open=1 --shape=./shape.pgm in.pgm >out.pgm
 	[ "$(row out.pgm)" = "4 4 4 0 9" ]
 	pgm 3 1 9 0 0 0 >shape.pgm
-	fails 1 'the shape has no pixel' morphrec --open=1 --shape=./shape.pgm in.pgm
+	fails 1 './shape.pgm: the shape has no pixel that is not 0' morphrec --open=1 --shape=./shape.pgm in.pgm
+	printf 'P6 1 1 9 \1\1\1' >shape.ppm
+	fails 1 'shape.ppm: a shape is a picture or a volume of one plane' morphrec --open=1 --shape=shape.ppm in.pgm
+	item uchar '1 1 1 1' -- 1 >shape.nrrd
+	fails 1 'shape.nrrd: a shape is a picture or a volume' morphrec --open=1 --shape=shape.nrrd in.pgm
 }
 
 @test "a shape of no pixel in the picture leaves the marker at the mask, floats too" {

@@ -331,9 +331,13 @@ shape_for(const struct item *i, const struct img *x)
 	case ARGS_PICTURE:
 		err = shape_picture(&s, i->picture);
 	}
+	if (err == -ENOMEM)
+		raw_die(i->in, "no memory for the shape");
 	if (err)
-		raw_die(i->in,
-			err == -ENOMEM ? "no memory for the shape" : "the shape has no pixel");
+		die("%s: %s", a->shape,
+		    err == -EDOM ? "the shape has no pixel that is not 0"
+				 : "a shape is a picture or a volume of one plane; ppmtopgm or "
+				   "rawaxes --slice makes one");
 	return s;
 }
 
@@ -486,15 +490,29 @@ item_reconstruct(struct item *i, void *J, void *I, const struct morphrec_problem
 		err = morphrec_clip_and_run(&i->p, J, I);
 	progress_end(&i->bar);
 	refuse(i, whole, at / img_type_size(whole->type));
-	if (i->p.clip.above && i->a->mask && i->a->common.verbose)
-		warn("%s: %llu markers beyond the mask were clipped", raw_name(i->in),
-		     (unsigned long long)i->p.clip.above);
+	i->beyond += i->p.clip.above;
+	i->known += i->what.w * i->what.h * i->what.d - i->p.clip.nan;
 	if (g)
 		err = gpu_morphrec_run(g, &i->p, J, I);
 	if (err == -EIO)
 		raw_die(i->in, "-g: %s", gpu_why(g));
 	if (err)
 		raw_die(i->in, "no memory for the queue of pixels");
+}
+
+void
+item_say_clipped(const struct item *i)
+{
+	if (!i->a->mask)
+		return;
+	if (i->beyond && i->a->common.verbose)
+		warn("%s: %llu markers beyond the mask were clipped", raw_name(i->in),
+		     (unsigned long long)i->beyond);
+	if (i->beyond > i->known / 4 * 3) /* a blurred picture is above half of its noise */
+		warn("%s: %.0f %% of the marker is %s the mask and was clipped, so most of the "
+		     "result is the mask; if wconv made it, its --normalise keeps the level",
+		     raw_name(i->in), 100 * (double)i->beyond / (double)i->known,
+		     i->a->erode ? "below" : "above");
 }
 
 void
@@ -665,5 +683,6 @@ item_run(struct item *i, struct img *x)
 		item_reconstruct(i, x->data, i->mask->data, &i->what, 0);
 	else
 		(i->a->max_mem ? operate_spooled : operate)(i, x, &o);
+	item_say_clipped(i);
 	shape_free(&shape);
 }

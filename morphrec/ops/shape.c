@@ -110,7 +110,7 @@ shape_picture(struct shape *s, const struct img *x)
 	for (size_t i = 0; i < p.w * p.h * p.n; i++)
 		most += value_get(x->type, x->data, i) != 0;
 	if (!most)
-		return -EINVAL;
+		return -EDOM;
 	const int err = shape_new(s, most);
 	for (size_t i = 0; !err && i < p.w * p.h * p.n; i++) {
 		const ptrdiff_t at = (ptrdiff_t)(i % p.w) - (ptrdiff_t)(p.w / 2),
