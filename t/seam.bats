@@ -160,6 +160,25 @@ volume() {
 	fails 1 'd/state.1 is no state of a share' morphrec --seam=d --part=1/2 --hmax=9 f.pgm
 }
 
+@test "a state that was cut short is refused, or made again where its head is not whole" {
+	gen serpentine 40 32 >f.pgm
+	rounds() { for k in 1 2 3 4 5 6; do for i in 0 1 2; do morphrec -t 1 --seam=d --part=$i/3 -o p.$i --fill-holes f.pgm >line; done; done; }
+	morphrec --fill-holes f.pgm >want
+	rounds
+	rawjoin p.? | cmp - want
+	cp d/state.1 whole.state
+	for size in $(($(wc -c <whole.state) - 1)) 4096 200; do
+		truncate -s $size d/state.1
+		fails 1 'd/state.1: it is too short: remove it' morphrec --seam=d --part=1/3 --fill-holes f.pgm
+		cp whole.state d/state.1
+	done
+	for size in 60 0; do
+		truncate -s $size d/state.1
+		rounds
+		rawjoin p.? | cmp - want
+	done
+}
+
 @test "places in messages are those of the whole" {
 	gen --type=float values 2x4 1 1 1 1 1 1 1 nan >f.nrrd
 	fails 1 '1 samples are NaN, the first at x 1, y 3, slice 0' morphrec --seam=d --part=1/2 --hmax=1 f.nrrd

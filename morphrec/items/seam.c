@@ -14,7 +14,8 @@
  * or across a seam. No pixel is too high, because each rise is one that the whole would make. The order of the runs does not
  * matter. A border that is read late or twice is only lower than it could be, which the neighbour's next run makes up for.
  *
- * A run that is killed leaves a state that is not settled. The next run makes it again from the marker and the borders. That
+ * A run that is killed, or whose machine crashes, leaves a state that is not settled: the disk has all of J before it has that J is
+ * settled, and the names of the files before the run says which shares must run again. The next run makes it again from the marker and the borders. That
  * gives what was there before or more, because the borders only rise. The state is locked while a run uses it.
  */
 #include <errno.h>
@@ -107,6 +108,8 @@ open_state(struct seam *s)
 	const struct head h = head_of(s, s->mine.i);
 	const char *dir = s->i.a->seam, *want = (const char *)&h, *is;
 	char name[NAME];
+	struct head found;
+	struct stat st;
 
 	name_of(s, "state", s->mine.i, name);
 	if (mkdir(dir, 0777) && errno != EEXIST)
@@ -116,6 +119,12 @@ open_state(struct seam *s)
 	if (flock(s->fd, LOCK_EX | LOCK_NB))
 		die("%s: %s", name,
 		    errno == EWOULDBLOCK ? "another process runs this share" : strerror(errno));
+	/* What is missing would be made of zeros. A head that is not whole is of a process that was killed before it made J. */
+	if (pread(s->fd, &found, sizeof found, 0) == sizeof found && found.made &&
+	    (fstat(s->fd, &st) || (uint64_t)st.st_size < size)) {
+		check_head(s, &found, s->mine.i, name);
+		die("%s: it is too short: remove it, and this share begins again", name);
+	}
 	/* Space is reserved now, because a write to the mapping could not report that there is none. */
 	const int err = posix_fallocate(s->fd, 0, (off_t)size);
 	if (err)
@@ -136,11 +145,22 @@ open_state(struct seam *s)
 	check_head(s, s->head, s->mine.i, name);
 }
 
-/* Notes whether J is at its fixpoint, in one step, after all that was written to J. */
+/* Waits until what was written to the state, or to the directory, is on the disk. */
+static void
+sync_disk(const struct seam *s, int fd)
+{
+	if (fd < 0 || fsync(fd)) /* what was written to a shared mapping, too */
+		die("%s: %s", s->i.a->seam, strerror(errno));
+}
+
+/* Notes whether J is at its fixpoint, in one step, on the disk after all that was written to J and before all that will be. */
 static void
 settle(struct seam *s, bool settled)
 {
+	if (settled)
+		sync_disk(s, s->fd);
 	__atomic_store_n(&s->head->settled, settled, __ATOMIC_SEQ_CST);
+	sync_disk(s, s->fd);
 }
 
 /* Returns layer number i of the whole, in the state. */
@@ -189,10 +209,14 @@ write_border(struct seam *s)
 		    fwrite(layer_at(s, s->first), 1, s->bytes, f) == s->bytes &&
 		    fwrite(layer_at(s, s->end - 1), 1, s->bytes, f) == s->bytes;
 
+	done = done && !fflush(f) && !fsync(fileno(f));
 	if (f && fclose(f))
 		done = false;
 	if (!done || rename(tmp, name_of(s, "border", s->mine.i, name)))
 		die("%s: %s", tmp, strerror(errno));
+	const int dir = open(s->i.a->seam, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	sync_disk(s, dir);
+	close(dir);
 	s->moved += 2 * s->bytes;
 }
 
@@ -264,6 +288,7 @@ begin(struct seam *s)
 	read_beside(s, 0, layer_at(s, s->at));
 	read_beside(s, 1, layer_at(s, s->end));
 	item_reconstruct(&s->i, s->J, s->I, &s->whole, s->at * s->bytes);
+	item_say_clipped(&s->i);
 	s->head->lo = s->i.p.clip.lo;
 	s->head->hi = s->i.p.clip.hi;
 }
