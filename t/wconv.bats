@@ -143,6 +143,23 @@ row() {
 	done
 }
 
+@test "--type=input: integers from 2^53 on are refused, and those that a float rounds are warned of once" {
+	item float '1 1' -- 1 >k.nrrd
+	local big
+	for big in 9007199254740993 9007199254740992 -9007199254740993 9223372036854775807; do
+		printf 'NRRD0005\ntype: int64\ndimension: 2\nsizes: 1 2\nendian: little\nencoding: raw\n\n' >x.nrrd
+		perl -e 'print pack("q<2", 1, @ARGV)' -- $big >>x.nrrd
+		fails 1 '--type=input takes integers below 2^53' wconv -k k.nrrd --type=input --double x.nrrd
+		wconv -k k.nrrd x.nrrd >out.nrrd
+	done
+	item int '1 2' -- 16777217 -2147483648 >x.nrrd
+	[ "$(wconv -k k.nrrd --type=input --double x.nrrd | rawtotext | xargs)" = '16777217 -2147483648' ]
+	cat x.nrrd x.nrrd | wconv -k k.nrrd --type=input 2>stderr | rawtotext >out
+	[ "$(grep -c 'integers of up to 2147483648 have more digits than a float' stderr)" -eq 1 ]
+	item int '1 2' -- 16777216 -3 >x.nrrd
+	[ "$(wconv -k k.nrrd --type=input x.nrrd 2>&1 | rawtotext | xargs)" = '16777216 -3' ]
+}
+
 @test "kernels whose sums are 0, or pass through 0, fill in nothing and deconvolve nothing" {
 	row
 	while IFS='|' read -r sizes key samples where; do

@@ -345,9 +345,13 @@ largest_finite(const void *samples, enum img_type type, size_t n, int threads)
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(max : most)
 	for (size_t i = 0; i < n; i += CHUNK) {
 		const size_t k = n - i < CHUNK ? n - i : CHUNK;
-		const double v = type == IMG_F64
-				     ? largest_finite_double((const double *)samples + i, k)
-				     : (double)largest_finite_float((const float *)samples + i, k);
+		const char *at = (const char *)samples + i * img_type_size(type);
+		double whole[CHUNK], v;
+		if (!img_is_float(type))
+			sample_load(whole, at, type, k);
+		v = type == IMG_F32
+			? (double)largest_finite_float((const float *)(const void *)at, k)
+			: largest_finite_double(type == IMG_F64 ? (const void *)at : whole, k);
 		most = v > most ? v : most;
 	}
 	return most;
@@ -371,6 +375,25 @@ check_range(const struct job *j, const void *samples, enum img_type type, size_t
 			"a sample of absolute value %.6g is too large, and sums would overflow: "
 			"set it to NaN if it stands for none%s, or divide the picture",
 			most, j->q.in_double ? "" : ", take --double");
+}
+
+/* Refuses integers that --type=input cannot give back, and warns of those that it could with --double. */
+static void
+check_digits(struct job *j, const void *samples, size_t n)
+{
+	const double most =
+	    largest_finite(samples, j->q.in, n, n > CHUNK ? j->args->common.threads : 1);
+
+	if (most >= 0x1p53) /* where doubles lie 2 apart */
+		raw_die(j->in,
+			"an integer of absolute value %.0f or so has more digits than a double: "
+			"--type=input takes integers below 2^53",
+			most);
+	if (most > 0x1p24 && !j->q.in_double && !j->said_narrow)
+		warn("%s: integers of up to %.0f have more digits than a float, in which sums are "
+		     "computed: --double keeps them",
+		     raw_name(j->in), most);
+	j->said_narrow |= most > 0x1p24;
 }
 
 /* ---- bands of rows ---- */
@@ -408,7 +431,7 @@ samples(const void *with, size_t i)
 static void
 run_step(void *with, const void *in, void *out)
 {
-	const struct job *j = with;
+	struct job *j = with;
 
 	const size_t n = wconv_next(j->plan).rows_in * j->row;
 	/* a double that floats cannot hold is not found when rows are fed */
@@ -417,6 +440,8 @@ run_step(void *with, const void *in, void *out)
 
 	if (first)
 		check_range(j, in, j->q.in, n);
+	if (j->q.out == j->q.in && !img_is_float(j->q.in) && img_type_size(j->q.in) > 2)
+		check_digits(j, in, n);
 	if (!j->args->gpu)
 		wconv_run(j->plan, in, out);
 	else if (gpu_wconv_run(j->args->gpu, j->plan, in, out))

@@ -30,8 +30,8 @@ struct job {
 	ptrdiff_t at_x, at_y;
 	/* x and y of the whole image's first pixel in the FITS image that it was cut from; NaN: it is flipped */
 	double corner[2];
-	/* the plans were made for an item of the same shape */
-	bool planned;
+	/* the plans were made for an item of the same shape; integers were said to have more digits than a float */
+	bool planned, said_narrow;
 	/* how many pictures of the item are done; samples in a row of the item, and of the result */
 	size_t done, row, out_row;
 };

@@ -44,6 +44,7 @@ stream_item(struct job *j, struct img *x)
 		job_drop_whole(&flow);
 	img_free(&y);
 	progress_end(&bar);
+	j->bar = NULL;
 }
 
 /* Convolves x in its only step, which f describes, while the next item is read and the last one is written. */
@@ -82,8 +83,9 @@ overlap_item(struct job *shared, struct img *x)
 	job_pose(&j, x);
 	if (!j.planned) {
 		pipeline_alone();
-		job_plan(&j);
-		*shared = j;
+		*shared = j; /* plans may keep the pointer that they are made with */
+		job_plan(shared);
+		j = *shared;
 	}
 	job_flow(&j, &flow);
 	if (flow.steps == 1) {

@@ -231,7 +231,7 @@ run_share(struct share_work *s)
 	for (; raw_next(s->j->in, &x); img_free(&x)) {
 		if (slices_over(&s->all, s->j->in)) {
 			img_free(&x);
-			return;
+			break;
 		}
 		job_pose(j, &x);
 		job_plan(j);
@@ -245,6 +245,7 @@ run_share(struct share_work *s)
 			raw_skip(s->j->in, raw_left(s->j->in));
 		}
 	}
+	j->bar = NULL;
 }
 
 /* Reads all headers, and finds the share. */
