@@ -101,7 +101,8 @@ take_number(const char **list, int count)
 	char *end;
 	const long v = strtol(*list, &end, 10);
 
-	if (**list < '0' || **list > '9' || v < 0 || v >= count || (*end && (*end != ',' || !end[1])))
+	if (**list < '0' || **list > '9' || v < 0 || v >= count ||
+	    (*end && (*end != ',' || !end[1])))
 		return -1;
 	*list = end + (*end == ',');
 	return (int)v;

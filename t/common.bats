@@ -25,7 +25,7 @@ load lib
 @test "a number inside an option or a key is read by the same rules: no blanks, no wrapping, nothing behind it" {
 	pgm 1 1 9 1 >a.pgm
 	local odd
-	for odd in ' 1' '+1' 4294967297 18446744073709551617 1e0 -1 1.5 1, ''; do
+	for odd in ' 1' '+1' 4294967297 18446744073709551617 1e0 -1 1.5 '1,' ''; do
 		fails 2 "--basis: 'poly:$odd' is not poly:DEG" wconv -k a.pgm --basis="poly:$odd" a.pgm
 		[ -z "$odd" ] || fails 1 'is not poly:DEG' wconv -k <(item float '1 1' "basis:=poly:$odd" -- 1) a.pgm
 		[ "$odd" != 4294967297 ] || continue # kernels may be so many
