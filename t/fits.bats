@@ -182,11 +182,43 @@ py() {
 	grep AMDX1 err
 }
 
-@test "positions of an item of another format become a coordinate system" {
+@test "positions of an item of another format become a coordinate system, and come back" {
 	item float '2 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' 'units: "um" "um"' \
-		'kept:=yes' 'history:=maker' -- 1 2 3 4 | rawtofits | has CRPIX1:=1.0 CRVAL1:=10.0 CDELT1:=0.5 CDELT2:=2.0 CRVAL2:=-1.0 \
-		"CUNIT1:='um      '" "CTYPE2:='y       '" HISTORY:=maker
+		'kept:=yes' 'history:=maker' -- 1 2 3 4 >a
+	rawtofits a >a.fits
+	has CRPIX1:=1.0 'CRVAL1:=10.0 / axis min of weir-raw(5)' 'CDELT1:=0.5 / spacing of weir-raw(5)' CDELT2:='2.0 / spacing of weir-raw(5)' \
+		"CUNIT1:='um      ' / unit of weir-raw(5)" "CTYPE2:='y       ' / label of weir-raw(5)" HISTORY:=maker <a.fits
 	grep -x kept:=yes cards
+	fitstoraw a.fits | rawtofits | cmp - a.fits
+	# What became of the axes, and what of the cards: positions of FITS would be 0 and 1.
+	while IFS='|' read -r options want card; do
+		fitstoraw a.fits | rawaxes $options >b
+		same <(grep -a -e ^spacings -e ^axis -e ^labels -e ^units b | cut -d' ' -f2- | paste -sd /) "$want"
+		rawtofits b | has "$card / axis min of weir-raw(5)"
+		same <(rawtofits b | fitstoraw | rawinfo | sed -n 2,10p) "$(rawinfo b | sed -n 2,10p)"
+	done <<-'END'
+		--crop=1:1:2|0.5 2/mins: 10 1/"x" "y"/"um" "um"|CRVAL2:=1.0
+		--flip=0|-0.5 2/mins: 10.5 -1/"x" "y"/"um" "um"|CRVAL1:=10.5
+		--order=1,0|2 0.5/mins: -1 10/"y" "x"/"um" "um"|CRVAL2:=10.0
+		--slice=0:1|2/mins: -1/"y"/"um"|CRVAL2:=10.5
+	END
+	# An axis that has the one comes back without the other.
+	item uchar '1 1' 'centers: node node' 'spacings: 3 nan' 'axis mins: nan 7' "labels: \"it's\" \"\"" -- 1 >b
+	same <(rawtofits b | fitstoraw | rawinfo | grep -e ^spacings -e ^axis -e ^labels) "$(rawinfo b | grep -e ^spacings -e ^axis -e ^labels)"
+}
+
+@test "a grid of kernels comes back from FITS with the places of its nodes, and pixels of FITS are no places" {
+	item float '1 1 3 1' 'centers: none none node none' 'spacings: nan nan 4 nan' 'axis mins: nan nan 2 nan' -- 1 2 3 >k
+	gen --type=float constant 12 1 1 >a
+	wconv -k k a | rawtotext >want
+	grep -x '1 1 1 1.25 1.5 1.75 2 2.25 2.5 2.75 3 3' want
+	wconv -k <(rawtofits k | fitstoraw) a | rawtotext | cmp - want
+	# Three kernels at the centres of a third each, wherever they are stored.
+	fits -32 '1 1 3 1' -- 'f>' 1 2 3 >k.fits
+	fitstoraw k.fits >b
+	for k in b <(rawaxes --crop=2:0:3 b) <(item float '1 1 3 1' -- 1 2 3 | rawtofits | fitstoraw); do
+		wconv -k "$k" a | rawtotext | cmp - <(wconv -k <(item float '1 1 3 1' -- 1 2 3) a | rawtotext)
+	done
 }
 
 @test "keys that are no cards come back, long ones too" {

@@ -4,6 +4,7 @@
 #include "common/base/mem.h"
 #include "common/base/sample.h"
 #include "common/base/words.h"
+#include "common/stream/axes.h"
 #include "wconv/kernels.h"
 #include "wconv/plan.h"
 
@@ -213,7 +214,8 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 		if (read_numbers(text, node, g))
 			return why_set(why, "%s:=%.40s is not %zu numbers", key, text, g);
 		return count_from(node, g, corner, why);
-	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing)) {
+	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing) &&
+		   !axis_counts_pixels(&k->file, y ? 3 : 2)) {
 		for (size_t i = 0; i < g; i++)
 			node[i] = a->min + (double)i * a->spacing;
 		return count_from(node, g, corner, why);
@@ -281,7 +283,7 @@ wconv_find_corner(const struct img *x, const struct place *t, double corner[2])
 
 	for (int i = 0; i < 2; i++) {
 		const struct img_axis *a = &x->axis[first + i];
-		const bool known = img_key(x, "fits.NAXIS") && x->dim > first + i &&
+		const bool known = x->dim > first + i && axis_counts_pixels(x, first + i) &&
 				   isfinite(a->min) && isfinite(a->spacing);
 
 		corner[i] = !known ? (double)(i ? t->y0 : t->x0) : a->spacing == 1 ? a->min : NAN;

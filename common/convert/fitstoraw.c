@@ -189,15 +189,12 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 		sizes[i] = (size_t)l->sizes[i];
 	img_init(x, l->type, l->dim, sizes);
 	tempfile_limit(s->file->name, x, max_bytes);
-	for (int i = 0; i < l->dim; i++) {
-		x->axis[i].spacing = 1;
-		x->axis[i].min = 0;
-	}
 	/* A compressed image that was the primary HDU becomes the primary HDU again. */
 	for (size_t i = 0; !l->primary && i < s->empty.nkey; i++)
 		img_add_key(x, s->empty.key[i].name, s->empty.key[i].value);
 	img_free(&s->empty);
 	add_cards(x, s, l, CARD_PREFIX);
+	wcs_positions(x);
 }
 
 /* Dies when the file is too short for the image, before anything is written. Packed files are not checked here. */

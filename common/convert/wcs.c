@@ -7,232 +7,7 @@
 
 #include "common/base/mem.h"
 #include "common/convert/wcs.h"
-
-enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of fixed format */
-
-/* --- words of a card ----------------------------------------------------------------------------------------------- */
-
-static bool
-name_char(char c)
-{
-	return isupper((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
-}
-
-/* Length of the name in columns 1 to 8. Returns 0 when it is malformed: only blanks may follow a name. */
-static size_t
-name_length(const char *card)
-{
-	size_t n = 0;
-
-	while (n < CARD_NAME && name_char(card[n]))
-		n++;
-	for (size_t i = n; i < CARD_NAME; i++)
-		if (card[i] != ' ')
-			return 0;
-	return n;
-}
-
-/* Length of the value that s begins with: a string in quotes, a complex number, or a word. */
-static size_t
-value_length(const char *s)
-{
-	if (*s == '(')
-		return strcspn(s, ")") + (strchr(s, ')') != NULL);
-	if (*s != '\'')
-		return strcspn(s, " /");
-	for (size_t n = 1; s[n]; n++)
-		if (s[n] == '\'' && s[++n] != '\'')
-			return n;
-	return strlen(s);
-}
-
-static void
-trim(char *s)
-{
-	size_t n = strlen(s);
-
-	while (n && s[n - 1] == ' ')
-		s[--n] = 0;
-}
-
-/* Whether cards of this name hold text instead of a value. */
-static bool
-is_commentary(const char *name)
-{
-	return !strcmp(name, "COMMENT") || !strcmp(name, "HISTORY") || !strcmp(name, "CONTINUE") ||
-	       !strcmp(name, "HIERARCH");
-}
-
-/* --- both ways ------------------------------------------------------------------------------------------------------ */
-
-/* Writes `value / comment` in fixed format: numbers end in column 30, strings begin in column 11. */
-static int
-print_fixed(const char *name, const char *value, char card[2 * CARD])
-{
-	const int n = (int)value_length(value);
-	const char *rest = value + n + strspn(value + n, " ");
-	const int width = *value == '\'' ? -FIXED : FIXED;
-
-	return snprintf(card, 2 * CARD, "%-8s= %*.*s%s%s", name, width, n, value, *rest ? " " : "",
-			rest);
-}
-
-bool
-card_from_key(const char *name, const char *value, char card[CARD + 1])
-{
-	char text[2 * CARD];
-	int n;
-
-	if (!*name)
-		n = snprintf(text, sizeof text, "%s", value);
-	else if (is_commentary(name) || *value == '=')
-		n = snprintf(text, sizeof text, "%-8s%s", name, value);
-	else
-		n = print_fixed(name, value, text);
-	snprintf(card, CARD + 1, "%.*s", CARD, text);
-	trim(card);
-	return n <= CARD;
-}
-
-/* Sets value to `value / comment` without padding. Returns false when the card could not be made from it again. */
-static bool
-take_fixed(const char *name, const char *card, char value[CARD + 1])
-{
-	if (strlen(card) <= VALUE) /* a card may end with its `=` */
-		return false;
-	const char *s = card + VALUE + strspn(card + VALUE, " ");
-	const size_t n = value_length(s);
-	char again[CARD + 1];
-
-	if (!n)
-		return false;
-	snprintf(value, CARD + 1, "%.*s%s%s", (int)n, s, s[n] ? " " : "",
-		 s + n + strspn(s + n, " "));
-	return card_from_key(name, value, again) && !strcmp(again, card);
-}
-
-void
-card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char value[CARD + 1])
-{
-	char *const word = name + CARD_PREFIX_LEN;
-	char text[CARD + 1], padded[CARD + 1];
-	size_t n;
-
-	snprintf(text, sizeof text, "%.*s", CARD, card);
-	trim(text);
-	snprintf(padded, sizeof padded, "%-*s", CARD, text);
-	n = name_length(padded);
-	snprintf(name, CARD_PREFIX_LEN + CARD_NAME + 1, CARD_PREFIX "%.*s", (int)n, padded);
-	if (!n) {
-		strcpy(value, text);
-		return;
-	}
-	const bool has_value = padded[8] == '=' && padded[9] == ' ';
-	if (has_value && !is_commentary(word) && take_fixed(word, text, value))
-		return;
-	if (has_value || is_commentary(word)) {
-		strcpy(value, strlen(text) > 8 ? text + 8 : "");
-		return;
-	}
-	*word = 0;
-	strcpy(value, text);
-}
-
-/* --- keys that are no cards ------------------------------------------------------------------------------------------ */
-
-const char *
-card_comment(const char *s, char text[CARD_TEXT + 1])
-{
-	size_t n = strlen(s);
-	const bool last = n <= CARD_TEXT && (!n || s[n - 1] != '&');
-
-	if (!last)
-		n = n < CARD_TEXT ? n : CARD_TEXT - 1;
-	/* A reader drops blanks at the end of a card, but not before &. */
-	snprintf(text, CARD_TEXT + 1, "%.*s%s", (int)n, s, last ? "" : "&");
-	return last ? NULL : s + n;
-}
-
-/* Whether the text begins with `name:=`. Cards of FITS have keys of their own. */
-static bool
-names_key(const char *text)
-{
-	const size_t n =
-	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-
-	return n && !strncmp(text + n, ":=", 2) && strncmp(text, "fits", 4);
-}
-
-bool
-card_take_comment(struct img *x, const char *text, char **pieces)
-{
-	const size_t had = *pieces ? strlen(*pieces) : 0, n = strlen(text);
-	const bool last = !n || text[n - 1] != '&';
-
-	if (!*pieces && !names_key(text))
-		return false;
-	char *all = weir_xalloc(had + n + 1, 1);
-	snprintf(all, had + n + 1, "%s%.*s", had ? *pieces : "", (int)(last ? n : n - 1), text);
-	weir_free(*pieces);
-	*pieces = all;
-	if (last) {
-		char *mark = strstr(all, ":=");
-		*mark = 0;
-		img_add_key(x, all, mark + 2);
-		weir_free(all);
-		*pieces = NULL;
-	}
-	return true;
-}
-
-/* --- what cards say ------------------------------------------------------------------------------------------------- */
-
-bool
-card_is_one_of(const char *name, const char *list)
-{
-	char word[CARD];
-
-	return snprintf(word, sizeof word, " %s ", name) < CARD && strstr(list, word);
-}
-
-bool
-card_is_structural(const char *name)
-{
-	return card_is_one_of(name,
-			      " SIMPLE XTENSION BITPIX NAXIS PCOUNT GCOUNT EXTEND GROUPS BSCALE "
-			      "BZERO BLANK CHECKSUM DATASUM END ZDATASUM ZHECKSUM ") ||
-	       (!strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
-}
-
-/* --- cards of compressed images --------------------------------------------------------------------------------------- */
-
-bool
-card_unpack(char card[CARD + 1])
-{
-	char name[CARD_NAME + 1];
-	size_t n = strcspn(card, " =");
-
-	n = n < CARD_NAME ? n : CARD_NAME;
-	while (n && isdigit((unsigned char)card[n - 1]))
-		n--;
-	snprintf(name, sizeof name, "%.*s", (int)n, card);
-	if (card_is_one_of(name,
-			   " XTENSION BITPIX NAXIS PCOUNT GCOUNT TFIELDS TTYPE TFORM TUNIT TNULL "
-			   "TSCAL TZERO THEAP ZIMAGE ZCMPTYPE ZTILE ZNAME ZVAL ZSCALE ZZERO ZBLANK "
-			   "ZQUANTIZ ZDITHER ZMASKCMP CHECKSUM DATASUM ") ||
-	    !strncmp(card, "EXTNAME = 'COMPRESSED_IMAGE'", 28))
-		return false;
-	if (!strcmp(name, "ZTENSION"))
-		*card = 'X';
-	else if (!strcmp(name, "ZHECKSUM"))
-		*card = 'C';
-	else if (card_is_one_of(name,
-				" ZSIMPLE ZBITPIX ZNAXIS ZPCOUNT ZGCOUNT ZEXTEND ZDATASUM ")) {
-		memmove(card, card + 1, CARD_NAME - 1);
-		card[CARD_NAME - 1] = ' ';
-	}
-	return true;
-}
+#include "common/stream/axes.h"
 
 enum { KEY = CARD_PREFIX_LEN + 2 * CARD };
 
@@ -293,7 +68,7 @@ card_set_number(struct img *x, const char *name, double v)
 
 	print_number(v, text);
 	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
-	snprintf(value, sizeof value, "%s%s", text, old ? old + value_length(old) : "");
+	snprintf(value, sizeof value, "%s%s", text, old ? old + card_value_length(old) : "");
 	for (size_t i = x->nkey; old && i-- > 0;)
 		if (!strcmp(x->key[i].name, key)) { /* it keeps its place */
 			weir_free(x->key[i].value);
@@ -547,16 +322,110 @@ section_permute(struct img *x, const int *from, int n)
 	}
 }
 
-/* ---- celestial coordinates ---- */
-
-/* The names of alternate coordinate systems end in a letter. */
-static const char versions[] = "\0ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/* ---- positions of other formats ---- */
 
 static double
 value_or(double v, double absent)
 {
 	return isnan(v) ? absent : v;
 }
+
+/* The value of a card with the comment AXIS_STATED, of axis j (from 1); NULL: there is none. */
+static const char *
+own_text(const struct img *x, const char *prefix, int j)
+{
+	const char *value = card_text(x, "%s%d", prefix, j);
+
+	return value && strstr(value + card_value_length(value), AXIS_STATED) ? value : NULL;
+}
+
+/* Whether such cards state positions of the axis. */
+static bool
+states_own(const struct img *x, int axis)
+{
+	return img_key(x, CARD_PREFIX "NAXIS") && !axis_counts_pixels(x, axis);
+}
+
+/* Sets such a card: with the comment `what AXIS_STATED` unless that is NULL. */
+static void
+set_own(struct img *x, const char *prefix, int j, double v, const char *what)
+{
+	const struct number n = number_of(x, "%s%d", prefix, j);
+	char key[CARD_PREFIX_LEN + sizeof n.name];
+
+	if (n.v != v)
+		card_set_number(x, n.name, v);
+	if (!what || own_text(x, prefix, j))
+		return;
+	snprintf(key, sizeof key, CARD_PREFIX "%s", n.name);
+	const char *value = card_text(x, "%s", n.name);
+	char text[CARD + 1];
+	snprintf(text, sizeof text, "%.*s / %s " AXIS_STATED, (int)card_value_length(value), value,
+		 what);
+	img_change_key(x, key, "%s", text);
+}
+
+/* The text of such a card, without its quotes; NULL: there is none. To be freed. */
+static char *
+own_string(const struct img *x, const char *prefix, int j)
+{
+	const char *value = own_text(x, prefix, j);
+	char text[CARD + 1];
+	size_t n = 0;
+
+	if (!value || *value != '\'')
+		return NULL;
+	for (const char *s = value + 1; *s && n < CARD && (*s != '\'' || *++s == '\''); s++)
+		text[n++] = *s;
+	while (n && text[n - 1] == ' ')
+		n--;
+	text[n] = 0;
+	return weir_xstrdup(text);
+}
+
+void
+wcs_positions(struct img *x)
+{
+	for (int i = 0; i < x->dim; i++) {
+		struct img_axis *a = &x->axis[i];
+		const int j = i + 1;
+		const double pixel = value_or(number_of(x, "CRPIX%d", j).v, 0),
+			     value = value_or(number_of(x, "CRVAL%d", j).v, 0),
+			     step = value_or(number_of(x, "CDELT%d", j).v, 1);
+
+		a->label = own_string(x, "CTYPE", j);
+		a->unit = own_string(x, "CUNIT", j);
+		if (!states_own(x, i)) {
+			a->spacing = 1;
+			a->min = 0;
+			continue;
+		}
+		a->spacing = own_text(x, "CDELT", j) && step != 0 ? step : NAN;
+		a->min = own_text(x, "CRVAL", j) ? value + (1 - pixel) * step : NAN;
+	}
+}
+
+/* Updates the cards that wcs_positions() has read for other positions of the axis. */
+static void
+follow_own(struct img *x, int axis)
+{
+	const struct img_axis *a = &x->axis[axis];
+	const int j = axis + 1;
+	const double pixel = value_or(number_of(x, "CRPIX%d", j).v, 0),
+		     was = value_or(number_of(x, "CDELT%d", j).v, 1),
+		     first = value_or(number_of(x, "CRVAL%d", j).v, 0) + (1 - pixel) * was,
+		     step = value_or(a->spacing, was);
+
+	set_own(x, "CDELT", j, step, isnan(a->spacing) ? NULL : "spacing");
+	if (step != was || (!isnan(a->min) && a->min != first))
+		set_own(x, "CRVAL", j, value_or(a->min, first) + (pixel - 1) * step,
+			isnan(a->min) ? NULL : "axis min");
+}
+
+/* ---- celestial coordinates ---- */
+
+/* The names of alternate coordinate systems end in a letter. */
+static const char versions[] = "\0ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /* Whether the cards of x say anything of axis j (from 1) in the system `version`. Cards that are missing then have defaults. */
 static bool
@@ -692,9 +561,12 @@ wcs_place(struct img *x)
 
 /* Whether the item is a cut of the original, or turned over. */
 static bool
-is_moved(const struct img_axis *a)
+is_moved(const struct img *x, int axis)
 {
-	return isfinite(a->min) && isfinite(a->spacing) && (a->min != 0 || a->spacing != 1);
+	const struct img_axis *a = &x->axis[axis];
+
+	return !states_own(x, axis) && isfinite(a->min) && isfinite(a->spacing) &&
+	       (a->min != 0 || a->spacing != 1);
 }
 
 /* The first of these cards that x has; NULL when it has none. */
@@ -718,8 +590,8 @@ wcs_left_behind(const struct img *x)
 	bool moved = false, turned = false;
 
 	for (int i = 0; i < x->dim; i++) {
-		moved |= is_moved(&x->axis[i]);
-		turned |= is_moved(&x->axis[i]) && x->axis[i].spacing != 1;
+		moved |= is_moved(x, i);
+		turned |= is_moved(x, i) && x->axis[i].spacing != 1;
 	}
 	return first_of(x, stiff, turned ? STIFF : moved ? TABLES : 0);
 }
@@ -731,7 +603,9 @@ wcs_follow(struct img *x, char gone[SECTION_NAMES])
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 
-		if (is_moved(a)) {
+		if (states_own(x, i))
+			follow_own(x, i);
+		if (is_moved(x, i)) {
 			follow_wcs(x, i);
 			section_follow(x, i, true, gone);
 			section_follow(x, i, false, gone);
@@ -745,7 +619,9 @@ wcs_slice(struct img *x, int axis)
 {
 	struct img_axis *a = &x->axis[axis];
 
-	if (img_key(x, CARD_PREFIX "NAXIS") && isfinite(a->min) && isfinite(a->spacing))
+	if (states_own(x, axis))
+		follow_own(x, axis);
+	else if (img_key(x, CARD_PREFIX "NAXIS") && isfinite(a->min) && isfinite(a->spacing))
 		follow_wcs(x, axis);
 }
 
@@ -876,10 +752,11 @@ wcs_permute(struct img *x, const int *from, int n)
 	return wrong ? wrong : first_of(x, stiff, same ? 0 : STIFF);
 }
 
-/* --- positions of other formats --------------------------------------------------------------------------------------- */
+/* --- cards of other formats ------------------------------------------------------------------------------------------- */
 
+/* A text that leaves no room for the comment comes without it. */
 static void
-add_string(struct img *x, const char *name, int i, const char *text)
+add_string(struct img *x, const char *name, int i, const char *text, const char *what)
 {
 	char key[32], quoted[CARD + 1];
 	size_t n = 0;
@@ -895,24 +772,28 @@ add_string(struct img *x, const char *name, int i, const char *text)
 	while (n < 9)
 		quoted[n++] = ' ';
 	quoted[n++] = '\'';
-	quoted[n] = 0;
 	snprintf(key, sizeof key, CARD_PREFIX "%s%d", name, i);
+	if (snprintf(quoted + n, sizeof quoted - n, " / %s " AXIS_STATED, what) >
+	    CARD - CARD_NAME - 2 - (int)n)
+		quoted[n] = 0;
 	img_add_key(x, key, quoted);
 }
 
 void
 wcs_of_axes(struct img *x)
 {
-	static const char *const names[] = {"CRPIX", "CRVAL", "CDELT"};
-
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
-		const double v[] = {1, value_or(a->min, 0), value_or(a->spacing, 1)};
+		const bool min = !isnan(a->min), step = !isnan(a->spacing);
 
-		add_string(x, "CTYPE", i + 1, a->label);
-		add_string(x, "CUNIT", i + 1, a->unit);
-		for (int k = 0; k < 3 && !(isnan(a->spacing) && isnan(a->min)); k++)
-			card_set_number(x, number_of(x, "%s%d", names[k], i + 1).name, v[k]);
+		add_string(x, "CTYPE", i + 1, a->label, "label");
+		add_string(x, "CUNIT", i + 1, a->unit, "unit");
+		if (min || step) {
+			set_own(x, "CRPIX", i + 1, 1, NULL);
+			set_own(x, "CRVAL", i + 1, value_or(a->min, 0), min ? "axis min" : NULL);
+			set_own(x, "CDELT", i + 1, value_or(a->spacing, 1),
+				step ? "spacing" : NULL);
+		}
 		a->min = a->spacing = NAN;
 	}
 }

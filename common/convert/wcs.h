@@ -62,6 +62,9 @@ bool card_unpack(char card[CARD + 1]);
  */
 bool card_is_structural(const char *name);
 
+/* Length of the value that s begins with: a string in quotes, a complex number, or a word. */
+size_t card_value_length(const char *s);
+
 /* Whether the list has the name: words with a blank before and behind each. */
 bool card_is_one_of(const char *name, const char *list);
 
@@ -76,6 +79,12 @@ bool card_number(const struct img *x, const char *name, double *v);
  */
 
 #define SECTION_NAMES 128
+
+/*
+ * Sets the positions of the axes of an item whose cards have been read: FITS's pixel numbers less 1. Where cards that
+ * wcs_of_axes() has made state positions, labels and units, the axes get these.
+ */
+void wcs_positions(struct img *x);
 
 /* Before cuts and flips: axes of an item with cards that have no positions get min 0 and spacing 1. */
 void wcs_place(struct img *x);
@@ -103,7 +112,7 @@ void wcs_slice(struct img *x, int axis);
 
 /*
  * Makes the cards of an item that did not come from FITS. Labels become CTYPE, units become CUNIT, and positions become CRPIX,
- * CRVAL and CDELT.
+ * CRVAL and CDELT; their comments say so.
  */
 void wcs_of_axes(struct img *x);
 

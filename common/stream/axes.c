@@ -259,6 +259,19 @@ slice_apply(struct img *x, const struct slice *s, size_t n, struct why *why)
 	return 0;
 }
 
+bool
+axis_counts_pixels(const struct img *x, int axis)
+{
+	bool stated = false;
+	char key[32];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(key, sizeof key, "fits.%s%d", i ? "CDELT" : "CRVAL", axis + 1);
+		stated |= img_key(x, key) && strstr(img_key(x, key), AXIS_STATED);
+	}
+	return !stated && img_key(x, "fits.NAXIS");
+}
+
 /* ---- keys that know the axes ---- */
 
 static const char blanks[] = " \t\n\r";

@@ -46,6 +46,13 @@ bool slice_removes(const struct slice *s, size_t n, size_t axis);
  */
 int slice_apply(struct img *x, const struct slice *s, size_t n, struct why *why);
 
+/*
+ * Whether x came from FITS and the positions of the axis count the pixels of that file, and no others: the comment of no card
+ * CRVAL or CDELT says that rawtofits stated positions of an item there.
+ */
+#define AXIS_STATED "of weir-raw(5)"
+bool axis_counts_pixels(const struct img *x, int axis);
+
 /* Keys of an item that know its axes, when axes are cut, flipped or change places. Pure. */
 
 /*
