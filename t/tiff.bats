@@ -250,6 +250,90 @@ says() {
 	done
 }
 
+@test "ImageJ's axes of pages lie in the order that it states" {
+	py <<-'END'
+		for name in 'czt', 'ctz', 'zct', 'ztc', 'tcz', 'tzc', 'default':
+		    order, n = name if len(name) == 3 else 'czt', dict(c=2, z=3, t=4)
+		    a = np.arange(24 * 2, dtype='u1').reshape(24, 1, 2)
+		    text = f'ImageJ=1.54f\nimages=24\nchannels=2\nslices=3\nframes=4\nhyperstack=true\norder={name}\n'
+		    tifffile.imwrite('a.tif', a, metadata=None, description=text, photometric='minisblack')
+		    run = lambda c: subprocess.run(c, shell=True, check=True, capture_output=True, text=True).stdout
+		    head = run('tifftoraw a.tif | tee a | rawinfo')
+		    assert 'sizes: 2 1 ' + ' '.join(str(n[k]) for k in order) + '\n' in head, head
+		    assert 'labels: "x" "y" ' + ' '.join(f'"{k}"' for k in order) + '\n' in head, head
+		    assert run('rawtotext a').split() == [str(i) for i in range(48)]
+		    assert run('rawtotiff a | tifftoraw | rawtotext') == run('rawtotext a')
+		    assert tifffile.TiffFile('a.tif').series[0].axes == order[::-1].upper() + 'YX'
+		tifffile.imwrite('a.tif', a, metadata=None, description=text.replace('slices=3', 'slices=4'))
+	END
+	tifftoraw a.tif 2>said | says 'sizes: 2 1 24'
+	same said 'tifftoraw: a.tif: page 0: its description has 32 planes, and 24 pages are there; they lie along one axis'
+}
+
+# ome NAME PAGES IMAGE...: a file of so many pages, 0, 1, 2 ..., and for each IMAGE, "ORDER C Z T TiffData-attributes;...", an <Image>.
+ome() {
+	py <<-END
+		text = '<?xml version="1.0"?><!-- <Pixels> --><o:OME xmlns:o="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="urn:a"><o:Plate/>'
+		for i, image in enumerate(r"""$(printf '%s\n' "${@:3}")
+""".strip('\n').splitlines()):
+		    order, c, z, t, data = image.split(' ', 4)
+		    data = ''.join(f'<o:TiffData {d}/>' if '|' not in d else '<o:TiffData {}><o:UUID FileName="{}">{}</o:UUID></o:TiffData>'.format(*d.split('|')) for d in data.split(';'))
+		    text += f'<o:Image ID="Image:{i}" Name="a>b"><o:Pixels DimensionOrder="{order}" SizeX="2" SizeY="1" SizeC="{c}" SizeZ="{z}" SizeT="{t}" Type="uint8" PhysicalSizeZ="{i + 2}">{data}</o:Pixels></o:Image>'
+		a = np.repeat(np.arange($2, dtype='u1'), 2).reshape($2, 1, 2)
+		tifffile.imwrite('$1', a, metadata=None, description=text + '</o:OME>', photometric='minisblack')
+	END
+}
+
+@test "OME's planes are the pages that its TiffData names" {
+	while IFS=@ read -r sizes samples said images; do
+		IFS=+ read -ra image <<<"$images"
+		ome a.tif 6 "${image[@]}"
+		tifftoraw a.tif >a 2>stderr
+		grep -x "sizes: .*" <(rawinfo a) | paste -sd, | grep -Fx "$sizes"
+		same <(rawtotext a | cut -d' ' -f1 | grep . | paste -sd' ') "$samples"
+		if [ "$said" ]; then grep -F "tifftoraw: a.tif: $said" stderr; else cmp stderr /dev/null; fi
+		# What is written again, into a file for each item, has the same planes, and its description is of pages in order.
+		rawtotiff --quiet a | tifftoraw --quiet >b
+		cmp <(rawtotext a) <(rawtotext b)
+		diff <(rawinfo a | grep -E 'sizes|labels|spac') <(rawinfo b | grep -E 'sizes|labels|spac')
+	done <<-'END'
+		sizes: 2 1 3 2@0 1 2 3 4 5@@XYZCT 2 3 1 IFD="0" PlaneCount="6"
+		sizes: 2 1 6@5 4 3 2 1 0@@XYZCT 1 6 1 FirstZ="0" IFD="5";FirstZ="1" IFD="4";FirstZ="2" IFD="3";FirstZ="3" IFD="2";FirstZ="4" IFD="1";FirstZ="5" IFD="0"
+		sizes: 2 1 2 3@0 3 1 4 2 5@@XYCZT 2 3 1 FirstZ="0" IFD="0";FirstZ="1" IFD="1";FirstZ="2" IFD="2";FirstC="1" FirstZ="0" IFD="3";FirstC="1" FirstZ="1" IFD="4";FirstC="1" FirstZ="2" IFD="5"
+		sizes: 2 1 3,sizes: 2 1 3@0 2 4 1 3 5@@XYZCT 1 1 3 IFD="0";IFD="2" FirstT="1";IFD="4" FirstT="2"+XYZCT 1 3 1 IFD="1";IFD="3" FirstZ="1";IFD="5" FirstZ="2"
+		sizes: 2 1 2 4@0 1 2 3 0 5 0 0@page 0: 3 of 8 planes are not in the file, and hold no data@XYCZT 2 4 1 IFD="0" PlaneCount="4";IFD="5" FirstC="1" FirstZ="2"
+		sizes: 2 1 4@0 1 2 3@2 pages are in no image of OME's description, and are left out; see --pages=items@XYCZT 1 4 1 IFD="0" PlaneCount="4"
+		sizes: 2 1 6@0 1 2 3 4 5@@XYCZT 1 6 1 
+		sizes: 2 1 3@3 4 5@image 0: 3 of its planes are in other files, such as b.tif, and are left out@XYCZT 1 6 1 IFD="0" PlaneCount="3"|b.tif|urn:b;FirstZ="3" IFD="3" PlaneCount="3"|a.tif|urn:a
+	END
+	ome big.tif 1 'XYCZT 1 1000000 1000000 IFD="0"'
+	fails 1 'exceeds the limit of' tifftoraw --max-bytes=1M --quiet big.tif
+}
+
+@test "tifffile's own descriptions give axes and distances, and series become items" {
+	py <<-'END'
+		a = np.arange(120, dtype='u2').reshape(2, 3, 4, 5)
+		tifffile.imwrite('zyx.tif', a[0], metadata={'axes': 'ZYX', 'spacing': 2, 'unit': 'um'}, photometric='minisblack')
+		tifffile.imwrite('q.tif', a, photometric='minisblack')
+		tifffile.imwrite('run.tif', a, truncate=True, byteorder='>', metadata={'axes': 'TCYX'}, photometric='minisblack')
+		with tifffile.TiffWriter('two.tif') as t:
+		    t.write(a[0], photometric='minisblack')
+		    t.write(a[0, 0, :2], photometric='minisblack')
+		np.save('a.npy', a)
+	END
+	tifftoraw zyx.tif | says 'sizes: 5 4 3' 'labels: "x" "y" "z"' 'spacings: 1 1 2' 'units: "um" "um" "um"'
+	for f in q.tif run.tif; do
+		tifftoraw $f | tee a | says 'sizes: 5 4 3 2'
+		cmp <(rawtotext a) <(rawtotext a.npy)
+		rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a.npy)
+	done
+	tifftoraw run.tif | says 'labels: "x" "y" "c" "t"' 'kinds: domain domain list domain'
+	tifftoraw q.tif | rawtotiff | tifftoraw | says 'sizes: 5 4 3 2'
+	tifftoraw two.tif | rawinfo | grep sizes | paste -sd, | grep -x 'sizes: 5 4 3,sizes: 5 2'
+	tifftoraw zyx.tif | rawaxes --crop=1:0:2 | rawtotiff >cut.tif
+	py <<<"assert tifffile.TiffFile('cut.tif').series[0].axes == 'ZYX' and tifffile.imread('cut.tif').shape == (3, 2, 5)"
+}
+
 @test "OME's and ImageJ's descriptions follow the samples, or are left out" {
 	py <<-'END'
 		a = np.arange(3 * 4 * 2 * 5 * 7, dtype='u2').reshape(3, 4, 2, 5, 7)
@@ -259,9 +343,12 @@ says() {
 	END
 	for f in o.tif j.tif; do
 		tifftoraw $f | rawinfo | grep -x 'spacings: nan nan nan nan 0.25'
-		tifftoraw $f | rawaxes --order=0,1,3,2,4 2>/dev/null | rawtotiff 2>said >swapped.tif
-		grep 'no place for the order of the axes' said
+		tifftoraw $f | rawaxes --order=0,1,3,2,4 2>/dev/null >swapped
+		rawtotiff swapped >swapped.tif
+		tifftoraw swapped.tif | says 'labels: "x" "y" "z" "c" "t"' && tifftoraw swapped.tif | rawtotext | cmp - <(rawtotext swapped)
 	done
+	rawaxes --order=0,1,4,2,3 swapped | rawtotiff 2>&1 >/dev/null | grep -F 'tifffile reads the order tzc of the axes of pages, and ImageJ does not'
+	item uchar '2 1 2 2 2' 'labels: "x" "y" "z" "c" "z"' -- {1..8} | rawtotiff 2>&1 >/dev/null | grep 'no place for the order of the axes'
 	tifftoraw o.tif | rawaxes --crop=0:2:6 --crop=1:1:4 | rawmath --type=float 'a / 2' | rawtotiff >part.tif 2>said
 	[ ! -s said ]
 	tifftoraw o.tif | rawaxes --slice=2:1 | rawtotiff 2>said >one.tif

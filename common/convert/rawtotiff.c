@@ -31,6 +31,7 @@ struct args {
 	/* The file that is being written; t is NULL before the first item. */
 	struct tempfile file;
 	TIFF *t;
+	size_t items; /* with the one that is being written */
 };
 
 /* The shape of an item as pages. */
@@ -169,14 +170,14 @@ set_resolution(TIFF *t, const struct img *x, const struct pages *p)
 static void
 describe(const struct img *x, const struct pages *p, struct stackmeta *m)
 {
-	stackmeta_read("", 1, m);
+	stackmeta_read("", 0, &(struct stackpage){0}, m);
 	m->n = p->n;
 	for (int i = 0; i < 2 && p->row + i < x->dim; i++) {
 		const struct img_axis *a = &x->axis[p->row + i];
 		m->spacing[i] = a->spacing;
 		snprintf(m->unit[i], sizeof m->unit[i], "%s", a->unit ? a->unit : "");
 	}
-	for (int i = p->row + 2; i < x->dim && i < p->row + 5; i++) {
+	for (int i = p->row + 2; i < x->dim; i++) {
 		const struct img_axis *a = &x->axis[i];
 		const char name = a->label && strlen(a->label) == 1 ? *a->label : 'z';
 		const int k = i - p->row - 2;
@@ -207,7 +208,8 @@ same_axes(const struct stackmeta *then, const struct img *x, const struct pages 
 		const struct img_axis *a = &x->axis[i];
 		if (a->n == 1)
 			continue;
-		if (!*name || a->n != *n++ || (a->label && *a->label && *a->label != *name))
+		if (!*name || a->n != *n++ ||
+		    (a->label && *a->label && *name != ' ' && *a->label != *name))
 			return false;
 		name++;
 	}
@@ -219,10 +221,12 @@ static bool
 still_true(const struct stackmeta *then, const struct stackmeta *now, const struct img *x,
 	   const struct pages *p)
 {
-	if (!then->imagej && !then->ome)
+	if (!then->imagej && !then->ome && !then->shaped)
 		return now->n == 1;
+	if (then->run)
+		return false;
 	bool same = then->n == now->n && same_axes(then, x, p) &&
-		    same_number(then->spacing[2], now->spacing[2]);
+		    (!strpbrk(then->order, "zn") || same_number(then->spacing[2], now->spacing[2]));
 	for (int i = 0; i < 2; i++)
 		same &= isnan(then->spacing[i]) || same_number(then->spacing[i], now->spacing[i]);
 	return same;
@@ -248,8 +252,6 @@ set_ome(char **text, const char *name, const char *value)
 {
 	char *next = stackmeta_set(*text, name, value);
 
-	if (!next)
-		die("no memory for OME's description");
 	const bool changed = strcmp(next, *text) != 0;
 	free(*text);
 	*text = next;
@@ -271,45 +273,40 @@ update_ome(char **text, const struct img *x, const struct pages *p)
 	set_ome(text, "SizeY", number);
 }
 
-/* Whether the axes are in the order c, z, t, the only one that ImageJ reads. */
-static bool
-is_in_order(const struct stackmeta *m)
-{
-	const char *last = "czt";
-
-	for (const char *s = m->order; *s; s++) {
-		const char *at = strchr(last, *s);
-		if (!at)
-			return false;
-		last = at + 1;
-	}
-	return true;
-}
-
 /* Returns whether the item's own description is kept and is ImageJ's. */
 static bool
-set_description(TIFF *t, const struct img *x, const struct pages *p)
+set_description(TIFF *t, const struct img *x, const struct pages *p, bool first)
 {
 	const char *value = img_key(x, "tiff.ImageDescription");
 	char *old = value ? tiff_unescape(value) : NULL, text[512];
 	const struct img_axis *a = &x->axis[p->row];
 	const bool odd_unit = a->unit && unit_code(a->unit) == RESUNIT_NONE;
+	const struct stackpage page = {p->complex ? 1 : p->planes, p->w, p->h, p->n, NULL};
 	struct stackmeta then, now;
+	char order[4];
 
 	describe(x, p, &now);
-	stackmeta_read(old ? old : "", p->planes, &then);
+	stackmeta_read(old ? old : "", 0, &page, &then);
 	const bool keep = old && still_true(&then, &now, x, p) && (!then.ome || ome_type(x, p));
 	if (old && then.ome && !keep)
 		warn("OME's description is no longer true, and is left out with what it says of "
 		     "channels");
+	if (keep && then.ome && !first)
+		warn("readers of OME-TIFF see the pages of the first item alone; write each into a "
+		     "file of "
+		     "its own");
 	if (keep) {
 		if (then.ome)
 			update_ome(&old, x, p);
 		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, old);
 	} else if (p->n > 1 || (odd_unit && !isnan(a->spacing))) {
-		if (!is_in_order(&now))
+		if (!stackmeta_order(&now, order))
 			warn(
 			    "ImageJ's description has no place for the order of the axes of pages");
+		else if (strcmp(order, "czt") && strcmp(order, "zct"))
+			warn(
+			    "tifffile reads the order %s of the axes of pages, and ImageJ does not",
+			    order);
 		stackmeta_print(&now, text, sizeof text);
 		TIFFSetField(t, TIFFTAG_IMAGEDESCRIPTION, text);
 	}
@@ -327,7 +324,7 @@ set_tags(TIFF *t, const struct args *args, const struct img *x, const struct pag
 		TIFFSetField(t, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
 	if (i)
 		return;
-	tiff_set_tags(t, x, set_description(t, x, p));
+	tiff_set_tags(t, x, set_description(t, x, p, args->items == 1));
 	tiff_set_keys(t, x);
 	tiff_set_range(t, x);
 	tiff_set_geo(t, x, p->row);
@@ -626,6 +623,7 @@ put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 	struct args *args = options;
 
 	(void)out; /* it gets the whole file at the end */
+	args->items++;
 	update_keys(args, in, x);
 	if (!args->t)
 		open_file(args, x);

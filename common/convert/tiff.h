@@ -1,6 +1,6 @@
 /*
- * What tifftoraw and rawtotiff share: tiff.c has libtiff's messages, tags as keys, and descriptions of stacks; tiffgeo.c has maps.
- * tiffread.c has the pages of a file and their rows, for tifftoraw.
+ * What tifftoraw and rawtotiff share: tiff.c has libtiff's messages and tags as keys, tiffgeo.c maps, tiffstack.c descriptions of
+ * stacks. tiffread.c has the pages of a file and their rows, for tifftoraw.
  */
 #ifndef WEIR_CONVERT_TIFF_H
 #define WEIR_CONVERT_TIFF_H
@@ -49,8 +49,9 @@ enum {
 
 /*
  * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`, and sets the tags from such keys. In a
- * value, a newline is written \n and a backslash \\.
+ * value, a newline is written \n, a carriage return \r and a backslash \\. tiff_set_text() sets one such key.
  */
+void tiff_set_text(struct img *x, const char *name, const char *text);
 void tiff_keys_of(TIFF *t, struct img *x);
 void tiff_set_keys(TIFF *t, const struct img *x);
 
@@ -96,31 +97,67 @@ size_t tiff_read_numbers(const char *text, double *v, size_t most);
 void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
 void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 
-/* --- stacks ---------------------------------------------------------------------------------------------- */
+/* --- stacks: tiffstack.c --------------------------------------------------------------------------------------------- */
 
-/*
- * What the tag ImageDescription says of a stack: how many pages lie along which axis, and the spacing of samples. Two formats
- * are read: the lines of ImageJ (`ImageJ=...`, slices=5) and the Pixels element of OME-XML. Pure.
- */
-struct stackmeta {
-	bool imagej, ome;
-	size_t n; /* pages: the product of size[]; 0: not stated */
-	/* Axes of pages, fastest first, such as "czt". An axis of one page is left out. */
-	char order[4];
-	size_t size[3];	   /* pages along each axis of order */
-	double spacing[3]; /* of x, y, z; NaN: not stated */
-	char unit[3][16];  /* of x, y, z; "": not stated */
-	double interval;   /* of t, in seconds; NaN: not stated */
+/* The page whose description is read: samples of a pixel, width and height; and the file. */
+struct stackpage {
+	size_t planes, w, h;
+	size_t pages;	  /* of the file, from this one on */
+	const char *name; /* of the file; NULL: OME's planes are all in it */
 };
 
-/* planes: samples of a pixel. OME counts them among its channels. */
-void stackmeta_read(const char *text, size_t planes, struct stackmeta *m);
+/*
+ * What the tag ImageDescription says of a stack: how many planes lie along which axis, and the spacing of samples. Three formats
+ * are read: the lines of ImageJ (`ImageJ=...`, slices=5), OME-XML, and the JSON of tifffile ({"shape": [5, 3, 4]}). Pure.
+ */
+struct stackmeta {
+	bool imagej, ome, shaped;
+	bool run; /* of tifffile: the samples of all planes lie behind those of the first */
+	size_t n; /* planes: the product of size[]; 0: not stated, or all in other files */
+	/* Axes of planes, fastest first, such as "czt"; ' ': of no known meaning. An axis of one plane is left out. */
+	char order[IMG_MAXDIM];
+	size_t size[IMG_MAXDIM]; /* planes along each axis of order */
+	char plane[3];		 /* the names of columns and rows: "xy" */
+	double spacing[3];	 /* of x, y, z; NaN: not stated */
+	char unit[3][16];	 /* of x, y, z; "": not stated */
+	double interval;	 /* of t, in seconds; NaN: not stated */
+
+	/* Of OME. */
+	bool placed;	  /* <TiffData> says which pages the planes are */
+	size_t elsewhere; /* planes in other files. The axes then end at the planes of this file: */
+	size_t first[3], all[3]; /* where they begin, and how long they are, */
+	char name[4];		 /* all three of them */
+	size_t samples;		 /* of a channel */
+	char file[80];		 /* one of the other files */
+};
+
+/*
+ * Reads the description; of OME's, the element <Image> of this index. Returns false where the text is none of the three, or has
+ * not so many images.
+ */
+bool stackmeta_read(const char *text, size_t image, const struct stackpage *p, struct stackmeta *m);
+
+/*
+ * Returns the pages of the planes that the elements <TiffData> name, counted from the page of the description; SIZE_MAX: the
+ * file has no such page. p, m: as for stackmeta_read(). The caller frees the m->n numbers with weir_free().
+ */
+size_t *stackmeta_pages(const char *text, size_t image, const struct stackpage *p,
+			const struct stackmeta *m);
+
+/* Returns a copy of OME's text in which this image is the only one, and its m->n planes are pages 0 to n - 1. free() it. */
+char *stackmeta_only(const char *text, size_t image, const struct stackmeta *m);
 
 /*
  * Returns a copy of the text in which the attribute of OME's first element Pixels has the value, if the element has the
- * attribute. The caller frees it. NULL: there is no memory.
+ * attribute. free() it.
  */
 char *stackmeta_set(const char *text, const char *name, const char *value);
+
+/*
+ * Sets ImageJ's name for the order of the axes, each of which is c, z or t: "czt", its own, or such as "zct". Returns false where
+ * it has none, since one of them stands twice.
+ */
+bool stackmeta_order(const struct stackmeta *m, char order[4]);
 
 /* Writes the text that ImageJ reads into text[0..room). */
 void stackmeta_print(const struct stackmeta *m, char *text, size_t room);
@@ -185,6 +222,12 @@ int tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct 
 /* How many of the page's tiles or strips the file leaves out. They are read as the value of missing samples, else as 0. */
 size_t tiffpage_absent(TIFF *t, const struct tiffpage *p);
 
+/* What stackmeta_read() wants to know of the page; pages, from it on, and the file's name. */
+struct stackpage tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name);
+
+/* Returns the page's ImageDescription; "" where it has none, or none that is true of its layers. t owns the text. */
+const char *tiffpage_text(TIFF *t, const struct tiffpage *p);
+
 /* Bytes of a row of the item. */
 size_t tiffpage_row(const struct tiffpage *p);
 
@@ -194,6 +237,8 @@ struct tiffpages_page {
 	uint64_t offset; /* of its directory */
 	size_t number;	 /* from 0 */
 	size_t mask;	 /* 1 + the index of its mask, which has its size; 0: none */
+	bool used;	 /* by an image of OME's */
+	bool begins;	 /* a stack of several planes, by a description of tifffile */
 };
 
 /* The pages of a file, or the masks of their missing pixels. The caller frees them with tiffpages_free(). */
@@ -201,6 +246,7 @@ struct tiffpages {
 	struct tiffpages_page *at;
 	size_t n, room;
 	size_t copies, masks; /* directories that are small copies of pages, or masks */
+	size_t all;	      /* directories */
 };
 
 /*
@@ -214,9 +260,9 @@ void tiffpages_free(struct tiffpages *l);
 
 /*
  * Makes x the description of an item of n pages like p: sizes, kinds, spacings, units, labels and keys. p is the current
- * directory of t. Sets m to what the page's ImageDescription says of a stack.
+ * directory of t. stated: what a description says of them; its axes count where they have n planes.
  */
-void
-tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m);
+void tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, const struct stackmeta *stated,
+		       struct img *x);
 
 #endif

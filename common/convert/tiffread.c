@@ -287,7 +287,14 @@ add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 	l->at = weir_xgrow(l->at, &l->room, l->n + 1, sizeof *l->at);
 	struct tiffpages_page *p = &l->at[l->n++];
 	*p = (struct tiffpages_page){.number = number, .offset = TIFFCurrentDirOffset(t)};
-	return tiffpage_read(t, indices, &p->layout, why);
+	if (tiffpage_read(t, indices, &p->layout, why))
+		return -1;
+	const char *text = tiffpage_text(t, &p->layout);
+	const struct stackpage page = tiffpage_stack(&p->layout, 1, NULL);
+	struct stackmeta m;
+	if (*text == '{' || *text == 's')
+		p->begins = stackmeta_read(text, 0, &page, &m) && m.n > 1;
+	return 0;
 }
 
 /* The last mask is that of the last page, if it fits and is the first to do so. */
@@ -326,6 +333,7 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 		if (!status)
 			tiff_why();
 	} while (!status && ++number && TIFFReadDirectory(t));
+	pages->all = number;
 	const char *what = status ? own.text : tiff_why();
 	if (*what)
 		return why_set(why, "page %zu: %s", number, what);
@@ -402,7 +410,8 @@ place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const str
 	for (int i = 0; i < 2; i++) {
 		struct img_axis *a = &x->axis[row + i];
 		const bool stated = !isnan(m->spacing[i]);
-		const char *unit = stated || m->imagej ? m->unit[i] : unit_of(code);
+		const char *own = m->shaped && unit_of(code) ? unit_of(code) : m->unit[i];
+		const char *unit = stated || m->imagej || m->shaped ? own : unit_of(code);
 		const double d = stated ? m->spacing[i] : 1 / v[i];
 
 		if (isnan(d) || (!stated && !(unit && *unit)))
@@ -415,15 +424,13 @@ place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const str
 static void
 label_axes(struct img *x, int row, const struct stackmeta *m)
 {
-	static const char *const plane[] = {"x", "y"};
-
-	for (int i = 0; i < 2; i++)
-		img_set_label(&x->axis[row + i], plane[i]);
-	for (int i = row + 2; i < x->dim; i++) {
-		const char name[2] = {m->order[i - row - 2], 0};
+	for (int i = row; i < x->dim; i++) {
+		const char name[2] = {i < row + 2 ? m->plane[i - row] : m->order[i - row - 2], 0};
 		struct img_axis *a = &x->axis[i];
 
-		img_set_label(a, name);
+		img_set_label(a, *name == ' ' || !*m->plane ? NULL : name);
+		if (i < row + 2)
+			continue;
 		if (*name == 'c')
 			strcpy(a->kind, "list");
 		if (*name == 'z' || *name == 'n') {
@@ -471,16 +478,29 @@ note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 		img_set_key(x, "tiff.extrasamples", "%s", list);
 }
 
-void
-tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, struct stackmeta *m)
+const char *
+tiffpage_text(TIFF *t, const struct tiffpage *p)
 {
-	const char *text = "";
+	const char *text;
+
+	return p->layers < 2 && TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) ? text : "";
+}
+
+struct stackpage
+tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name)
+{
+	return (struct stackpage){p->complex ? p->layers : p->stored_planes, p->w, p->h, pages,
+				  name};
+}
+
+void
+tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, const struct stackmeta *stated,
+		  struct img *x)
+{
+	struct stackmeta own = *stated, *m = &own;
 	size_t sizes[IMG_MAXDIM];
 	int dim = 0, row = *p->kind != 0;
 
-	if (!TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text))
-		text = "";
-	stackmeta_read(p->layers > 1 ? "" : text, p->planes, m);
 	if (m->n != n) { /* it describes another number of pages */
 		m->order[0] = n > 1 ? 'n' : 0;
 		m->order[1] = 0;
@@ -498,7 +518,7 @@ tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, struct img *x, st
 	if (row)
 		snprintf(x->axis[0].kind, sizeof x->axis[0].kind, "%s", p->kind);
 	place_plane(t, p, x, row, m);
-	if (m->imagej || m->ome)
+	if (m->imagej || m->ome || m->shaped)
 		label_axes(x, row, m);
 	if (p->maxval)
 		img_set_key(x, "maxval", "%u", p->maxval);

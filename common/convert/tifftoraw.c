@@ -64,12 +64,12 @@ die_tiff(const struct source *s, const struct tiffpages_page *p, const char *our
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* Whether one of n pages has the mask, or any mask where it is 0. */
+/* Whether one of n pages has the mask. */
 static bool
 has_mask(const struct tiffpages_page *p, size_t n, size_t mask)
 {
 	for (size_t i = 0; i < n; i++)
-		if (mask ? p[i].mask == mask : p[i].mask)
+		if (p[i].mask == mask)
 			return true;
 	return false;
 }
@@ -94,14 +94,46 @@ find_pages(const struct args *args, struct source *s)
 			     s->file->name, s->masks.at[i].number);
 }
 
-static void
-insist_alike(const struct source *s)
+/* What becomes an item. */
+struct stack {
+	const struct tiffpages_page *first; /* of its pages: it has the layout and the keys */
+	size_t n;			    /* planes */
+	size_t *
+	    page; /* [n]: their pages, as indices; SIZE_MAX: missing. NULL: one behind the other. Owned */
+	size_t missing;	    /* planes without a page */
+	char *text;	    /* the description where it is not that of the page; owned */
+	struct stackmeta m; /* what it says of the planes */
+};
+
+/* Returns the page of plane i; NULL: the plane is missing. */
+static const struct tiffpages_page *
+page_of(const struct source *s, const struct stack *k, size_t i)
 {
-	for (size_t i = 1; i < s->pages.n; i++)
-		if (!tiffpage_alike(&s->pages.at[0].layout, &s->pages.at[i].layout))
+	if (!k->page)
+		return k->first + i;
+	return k->page[i] < SIZE_MAX ? &s->pages.at[k->page[i]] : NULL;
+}
+
+static void
+insist_alike(const struct source *s, const struct stack *k)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct tiffpages_page *p = page_of(s, k, i);
+		if (p && !tiffpage_alike(&k->first->layout, &p->layout))
 			die("%s: page %zu differs in shape or type from page %zu; see "
 			    "--pages=items",
-			    s->file->name, s->pages.at[i].number, s->pages.at[0].number);
+			    s->file->name, p->number, k->first->number);
+	}
+}
+
+/* Whether a page of the stack has a mask. */
+static bool
+is_masked(const struct source *s, const struct stack *k)
+{
+	for (size_t i = 0; i < k->n; i++)
+		if (page_of(s, k, i) && page_of(s, k, i)->mask)
+			return true;
+	return false;
 }
 
 /* --- missing samples ------------------------------------------------------------------------------------------------ */
@@ -225,29 +257,33 @@ put_rows(void *to, const void *rows, size_t n)
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
 
-/* Reads a large stack of ImageJ: one directory, and samples back to back. Returns false when the file is not of that kind. */
+/*
+ * Whether the stack is a large one of ImageJ, or a short form of tifffile: one directory, and the samples of all planes back to
+ * back. They begin at *offset then.
+ */
 static bool
-is_run(const struct source *s, const struct stackmeta *m, uint64_t *offset)
+is_run(const struct source *s, const struct stack *k, uint64_t *offset)
 {
-	const struct tiffpage *p = &s->pages.at[0].layout;
+	const struct tiffpage *p = &k->first->layout;
 	uint16_t compression = 0;
 	uint64_t *offsets;
 
 	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
-	if (s->pages.n != 1 || s->masks.n || !m->imagej || m->n < 2 || p->tiled || p->separate ||
-	    p->way != TIFF_PLAIN || p->layers > 1 || compression != COMPRESSION_NONE ||
-	    p->bits != 8 * img_type_size(p->type) || p->orientation != ORIENTATION_TOPLEFT ||
+	if (k->n != 1 || k->first->mask || !(k->m.imagej || k->m.shaped) || k->m.n < 2 ||
+	    p->tiled || p->separate || p->way != TIFF_PLAIN || p->layers > 1 ||
+	    compression != COMPRESSION_NONE || p->bits != 8 * img_type_size(p->type) ||
+	    p->orientation != ORIENTATION_TOPLEFT ||
 	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
 		return false;
 	*offset = offsets[0];
-	return m->n <= (s->file->bytes - *offset) / (p->h * tiffpage_row(p)) &&
-	       *offset < s->file->bytes;
+	return *offset < s->file->bytes &&
+	       k->m.n <= (s->file->bytes - *offset) / (p->h * tiffpage_row(p));
 }
 
 static void
-put_run(const struct source *s, uint64_t offset, size_t n, struct target *o)
+put_run(const struct source *s, const struct tiffpage *p, uint64_t offset, size_t n,
+	struct target *o)
 {
-	const struct tiffpage *p = &s->pages.at[0].layout;
 	const size_t row = tiffpage_row(p), size = img_type_size(p->type);
 	const size_t most = 1 + (1 << 20) / row;
 	void *band = weir_xalloc(most, row);
@@ -333,43 +369,83 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	o->missing->mask = NULL;
 }
 
-/* Writes n pages from p on as one item. */
+/* Writes a plane that the file does not have: of the value of missing samples, else of 0, and of NaN with --nan. */
 static void
-put_item(const struct args *args, const struct source *s, const struct tiffpages_page *p, size_t n,
-	 struct raw_out *out, struct stats *st)
+put_absent(const struct args *args, const struct tiffpage *p, const struct img *x, struct target *o)
 {
-	struct stackmeta m;
+	struct missing *d = o->missing;
+	const char *word = img_key(x, "nodata");
+	const size_t size = img_type_size(d->given);
+	char *row = weir_xalloc(o->row, size);
+
+	d->mask = args->nan ? weir_calloc(p->w, p->h) : NULL;
+	d->at = 0;
+	memset(row, 0, o->row * size);
+	if (word && nodata_store(row, d->given, word))
+		for (size_t i = size; i < o->row * size; i += size)
+			memcpy(row + i, row, size);
+	for (size_t y = 0; y < p->h * p->layers; y++)
+		put_rows(o, row, 1);
+	weir_free(row);
+	weir_free(d->mask);
+	d->mask = NULL;
+}
+
+/* What a description says of the number of planes counts where it is that of the pages. */
+static void
+warn_of_count(const struct source *s, const struct stack *k)
+{
+	const struct stackmeta *m = &k->m;
+
+	if (m->n && m->n != k->n && (m->imagej || m->ome || m->shaped))
+		warn("%s: page %zu: its description has %zu planes, and %zu pages are there; they "
+		     "lie "
+		     "along one axis",
+		     s->file->name, k->first->number, m->n, k->n);
+	if (k->missing)
+		warn("%s: page %zu: %zu of %zu planes are not in the file, and hold no data",
+		     s->file->name, k->first->number, k->missing, k->n);
+}
+
+static void
+put_item(const struct args *args, const struct source *s, struct stack *k, struct raw_out *out,
+	 struct stats *st)
+{
+	const struct tiffpage *p = &k->first->layout;
 	uint64_t offset;
 	struct img x;
 
-	go_to(s, p);
-	tiffpage_describe(s->t, &p->layout, n, &x, &m);
-	const bool run = args->pages == STACK && is_run(s, &m, &offset);
-	if (run) {
-		n = m.n;
-		img_free(&x);
-		tiffpage_describe(s->t, &p->layout, n, &x, &m);
-	}
-	settle_keys(s, p, &x);
-	struct missing missing =
-	    missing_of(&x, args->nan, args->nan && has_mask(p, run ? 1 : n, 0));
+	go_to(s, k->first);
+	const bool run = args->pages == STACK && is_run(s, k, &offset);
+	const bool masked = args->nan && (k->missing || is_masked(s, k));
+	if (run)
+		k->n = k->m.n;
+	tiffpage_describe(s->t, p, k->n, &k->m, &x);
+	if (k->text)
+		tiff_set_text(&x, "tiff.ImageDescription", k->text);
+	settle_keys(s, k->first, &x);
+	struct missing missing = missing_of(&x, args->nan, masked);
 	tempfile_limit(s->file->name, &x, args->common.max_bytes);
+	if (args->pages == STACK)
+		warn_of_count(s, k);
 	if (args->common.verbose)
 		warn("%s: item %ju: %s, %zu x %zu, %zu planes, %zu pages", s->file->name,
-		     (uintmax_t)st->items + 1, img_type_name(x.type), p->layout.w, p->layout.h,
-		     p->layout.planes, n);
+		     (uintmax_t)st->items + 1, img_type_name(x.type), p->w, p->h, p->planes, k->n);
 	struct target o = {.out = out,
 			   .st = st,
-			   .row = p->layout.w * p->layout.planes,
+			   .row = p->w * p->planes,
 			   .missing = &missing,
-			   .all = p->layout.h * p->layout.layers * n};
+			   .all = p->h * p->layers * k->n};
 	progress_start(&o.bar, args->common.quiet);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
 	if (run)
-		put_run(s, offset, n, &o);
-	for (size_t i = 0; !run && i < n; i++)
-		put_page(args, s, &p[i], &o);
+		put_run(s, p, offset, k->n, &o);
+	for (size_t i = 0; !run && i < k->n; i++)
+		if (page_of(s, k, i))
+			put_page(args, s, page_of(s, k, i), &o);
+		else
+			put_absent(args, p, &x, &o);
 	progress_end(&o.bar);
 	if (missing.kept)
 		warn(
@@ -378,6 +454,155 @@ put_item(const struct args *args, const struct source *s, const struct tiffpages
 	weir_free(missing.made);
 	img_free(&x);
 	st->items++;
+}
+
+/* --- stacks --------------------------------------------------------------------------------------------------------- */
+
+/* Dies when the planes that OME speaks of exceed --max-bytes. */
+static void
+limit_planes(const struct args *args, const struct source *s, const struct stack *k)
+{
+	const struct tiffpage *p = &k->first->layout;
+	struct img x;
+
+	img_init(&x, p->type, 3, (size_t[]){p->w * p->planes, p->h, k->m.n});
+	tempfile_limit(s->file->name, &x, args->common.max_bytes);
+	img_free(&x);
+}
+
+/* Returns the index of the page of this number; SIZE_MAX where the directory is no page. */
+static size_t
+find_page(const struct source *s, size_t number)
+{
+	size_t low = 0, high = s->pages.n;
+
+	while (low < high) {
+		const size_t middle = (low + high) / 2;
+		if (s->pages.at[middle].number < number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < s->pages.n && s->pages.at[low].number == number ? low : SIZE_MAX;
+}
+
+/* Finds the pages of the planes of OME's image. Returns one more than the index of the last, or 0 where there is none. */
+static size_t
+place_planes(const struct source *s, size_t at, const char *text, size_t image,
+	     const struct stackpage *p, struct stack *k)
+{
+	size_t low = SIZE_MAX, high = 0;
+	bool plain = !k->m.elsewhere;
+
+	k->n = k->m.n;
+	k->page = stackmeta_pages(text, image, p, &k->m);
+	for (size_t i = 0; i < k->n; i++) {
+		size_t *page = &k->page[i];
+		*page = *page < SIZE_MAX ? find_page(s, s->pages.at[at].number + *page) : SIZE_MAX;
+		plain &= *page == at + i;
+		if (*page < SIZE_MAX)
+			s->pages.at[*page].used = true;
+		k->missing += *page == SIZE_MAX;
+		low = *page < low ? *page : low;
+		high = *page < SIZE_MAX && *page >= high ? *page + 1 : high;
+	}
+	k->first = high ? &s->pages.at[low] : NULL;
+	if (high && (!plain || image || k->missing))
+		k->text = stackmeta_only(text, image, &k->m);
+	return high;
+}
+
+static struct stackpage
+stack_of(const struct source *s, const struct tiffpages_page *p)
+{
+	return tiffpage_stack(&p->layout, s->pages.all - p->number, s->file->name);
+}
+
+/*
+ * Counts the pages from `at` on that are in no image. Those behind the last image are another stack where they begin with a
+ * description of OME, too. Returns the index where the next stack begins.
+ */
+static size_t
+leave_out(const struct source *s, size_t at, size_t last)
+{
+	size_t end = s->pages.n, n = 0;
+
+	if (last < end) {
+		const struct tiffpages_page *page = &s->pages.at[last];
+		const struct stackpage p = stack_of(s, page);
+		struct stackmeta m;
+
+		go_to(s, page);
+		stackmeta_read(tiffpage_text(s->t, &page->layout), 0, &p, &m);
+		end = m.ome ? last : end;
+	}
+	for (size_t i = at; i < end; i++)
+		n += !s->pages.at[i].used;
+	if (n)
+		warn("%s: %zu pages are in no image of OME's description, and are left out; see "
+		     "--pages=items",
+		     s->file->name, n);
+	return end;
+}
+
+/* Writes the images of the OME description of the page at this index. Returns the index of the page behind all of theirs. */
+static size_t
+put_images(const struct args *args, const struct source *s, size_t at, const char *text,
+	   struct raw_out *out, struct stats *st)
+{
+	const struct tiffpages_page *page = &s->pages.at[at];
+	const struct stackpage p = stack_of(s, page);
+	struct stack k = {.first = page};
+	size_t last = at;
+
+	for (size_t i = 0; stackmeta_read(text, i, &p, &k.m); i++) {
+		if (k.m.elsewhere)
+			warn("%s: image %zu: %zu of its planes are in other files, such as %s, and "
+			     "are "
+			     "left out",
+			     s->file->name, i, k.m.elsewhere, k.m.file);
+		if (!k.m.n)
+			continue;
+		limit_planes(args, s, &k);
+		const size_t end = place_planes(s, at, text, i, &p, &k);
+		last = end > last ? end : last;
+		insist_alike(s, &k);
+		if (end)
+			put_item(args, s, &k, out, st);
+		weir_free(k.page);
+		free(k.text);
+		k = (struct stack){.first = page};
+	}
+	return last > at ? leave_out(s, at, last) : at;
+}
+
+/* Writes the stack, or the images, that the page at this index begins. Returns the index of the page behind them. */
+static size_t
+put_stack(const struct args *args, const struct source *s, size_t at, struct raw_out *out,
+	  struct stats *st)
+{
+	const struct tiffpages_page *page = &s->pages.at[at];
+	const struct stackpage p = stack_of(s, page);
+	struct stack k = {.first = page};
+	size_t end = at;
+
+	go_to(s, page);
+	char *text = weir_xstrdup(tiffpage_text(s->t, &page->layout));
+	stackmeta_read(text, 0, &p, &k.m);
+	if (k.m.placed)
+		end = put_images(args, s, at, text, out, st);
+	weir_free(text);
+	if (end > at)
+		return end;
+	do
+		end++;
+	while (end < s->pages.n && !s->pages.at[end].begins);
+	if (k.m.shaped && k.m.n > 1 && k.m.n < end - at)
+		end = at + k.m.n;
+	k.n = k.m.run ? 1 : end - at;
+	insist_alike(s, &k);
+	put_item(args, s, &k, out, st);
+	return at + k.n;
 }
 
 static void
@@ -395,12 +620,15 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		die("%s: %s", file->name, *why ? why : "this is no TIFF file");
 	}
 	find_pages(args, &s);
-	if (args->pages == STACK) {
-		insist_alike(&s);
-		put_item(args, &s, s.pages.at, s.pages.n, out, st);
+	for (size_t i = 0; args->pages == STACK && i < s.pages.n;)
+		i = put_stack(args, &s, i, out, st);
+	for (size_t i = 0; args->pages == ITEMS && i < s.pages.n; i++) {
+		struct stack k = {.first = &s.pages.at[i], .n = 1};
+		const struct stackpage p = stack_of(&s, k.first);
+		go_to(&s, k.first);
+		stackmeta_read(tiffpage_text(s.t, &k.first->layout), 0, &p, &k.m);
+		put_item(args, &s, &k, out, st);
 	}
-	for (size_t i = 0; args->pages == ITEMS && i < s.pages.n; i++)
-		put_item(args, &s, &s.pages.at[i], 1, out, st);
 	TIFFClose(s.t);
 	tiffpages_free(&s.pages);
 	tiffpages_free(&s.masks);
