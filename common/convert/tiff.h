@@ -179,6 +179,8 @@ struct tiffpage {
 	uint16_t photometric, orientation, format;
 	bool complex, tiled, facsimile;
 	bool separate, separate_layers; /* in strips or tiles of their own */
+	uint64_t
+	    shift; /* bytes from the samples that the directory names to those to read, which are not compressed */
 	/* INTEGERS: complex samples that are pairs of integers become floats */
 	enum tiffway {
 		TIFF_PLAIN,
@@ -257,12 +259,5 @@ int tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpa
 		   struct why *why);
 
 void tiffpages_free(struct tiffpages *l);
-
-/*
- * Makes x the description of an item of n pages like p: sizes, kinds, spacings, units, labels and keys. p is the current
- * directory of t. stated: what a description says of them; its axes count where they have n planes.
- */
-void tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, const struct stackmeta *stated,
-		       struct img *x);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/mem.h"
 #include "common/base/opt.h"
@@ -281,6 +282,21 @@ kind_of_page(TIFF *t)
 	return kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK);
 }
 
+const char *
+tiffpage_text(TIFF *t, const struct tiffpage *p)
+{
+	const char *text;
+
+	return p->layers < 2 && TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) ? text : "";
+}
+
+struct stackpage
+tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name)
+{
+	return (struct stackpage){p->complex ? p->layers : p->stored_planes, p->w, p->h, pages,
+				  name};
+}
+
 static int
 add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 {
@@ -347,185 +363,6 @@ tiffpages_free(struct tiffpages *l)
 {
 	weir_free(l->at);
 	*l = (struct tiffpages){0};
-}
-
-/* ---- axes ---- */
-
-/*
- * Returns the code of the resolution's unit, and the resolution along columns and rows as shown; NaN where the page does not
- * state it.
- */
-static uint16_t
-resolution_of(TIFF *t, const struct tiffpage *p, double v[2])
-{
-	static const uint32_t tags[2] = {TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
-	const bool turned = p->orientation > 4;
-	uint16_t code = RESUNIT_INCH;
-	float n;
-
-	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
-	for (int i = 0; i < 2; i++)
-		v[i] =
-		    TIFFGetField(t, tags[i ^ turned], &n) && n > 0 && isfinite(n) ? (double)n : NAN;
-	return code;
-}
-
-static const char *
-unit_of(uint16_t code)
-{
-	return code == RESUNIT_INCH ? "in" : code == RESUNIT_CENTIMETER ? "cm" : NULL;
-}
-
-/* Keeps a resolution that the axes do not state: it has no unit, or they count the pixels of a map. */
-static void
-note_resolution(TIFF *t, const struct tiffpage *p, struct img *x, int row)
-{
-	const struct img_axis *a = &x->axis[row];
-	double v[2];
-	const uint16_t code = resolution_of(t, p, v);
-	const double ratio = isnan(a[1].spacing) ? 1 : a[1].spacing;
-	const char *unit = unit_of(code);
-
-	if ((code != RESUNIT_NONE && !unit) || a[0].unit || a[1].unit)
-		return;
-	if (fabs(v[0] / v[1] - ratio) < 1e-6 * ratio)
-		img_set_key(x, TIFF_RESOLUTION, "%.9g%s%s", v[0], unit ? " " : "",
-			    unit ? unit : "");
-}
-
-/*
- * Sets spacings and units of columns and rows, by the description, or else by the resolution. One without a unit says how wide
- * pixels are for their height: axes say so where they are not square.
- */
-static void
-place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const struct stackmeta *m)
-{
-	double v[2];
-	const uint16_t code = resolution_of(t, p, v);
-
-	if (!m->imagej && !m->ome && code == RESUNIT_NONE && fabs(v[0] - v[1]) > 0) {
-		x->axis[row].spacing = 1;
-		x->axis[row + 1].spacing = v[0] / v[1];
-	}
-	for (int i = 0; i < 2; i++) {
-		struct img_axis *a = &x->axis[row + i];
-		const bool stated = !isnan(m->spacing[i]);
-		const char *own = m->shaped && unit_of(code) ? unit_of(code) : m->unit[i];
-		const char *unit = stated || m->imagej || m->shaped ? own : unit_of(code);
-		const double d = stated ? m->spacing[i] : 1 / v[i];
-
-		if (isnan(d) || (!stated && !(unit && *unit)))
-			continue;
-		img_set_unit(a, unit);
-		a->spacing = d;
-	}
-}
-
-static void
-label_axes(struct img *x, int row, const struct stackmeta *m)
-{
-	for (int i = row; i < x->dim; i++) {
-		const char name[2] = {i < row + 2 ? m->plane[i - row] : m->order[i - row - 2], 0};
-		struct img_axis *a = &x->axis[i];
-
-		img_set_label(a, *name == ' ' || !*m->plane ? NULL : name);
-		if (i < row + 2)
-			continue;
-		if (*name == 'c')
-			strcpy(a->kind, "list");
-		if (*name == 'z' || *name == 'n') {
-			a->spacing = m->spacing[2];
-			img_set_unit(a, isnan(a->spacing) || !m->unit[2][0] ? NULL : m->unit[2]);
-		}
-		if (*name == 't' && !isnan(m->interval)) {
-			a->spacing = m->interval;
-			img_set_unit(a, "s");
-		}
-	}
-}
-
-/* Keeps what a page says of its planes, where rawtotiff would not say it of their number and kind alone. */
-static void
-note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
-{
-	const bool rgba = !strcmp(p->kind, "RGBA-color"), rgb = !strcmp(p->kind, "RGB-color");
-	const unsigned usual = rgba || rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
-	uint16_t n = 0, *extra = NULL;
-	bool differs = false;
-	char list[64];
-	size_t used = 0;
-
-	if (p->way == TIFF_INVERT || p->way == TIFF_RGBA || p->way == TIFF_INTEGERS)
-		return;
-	if (p->photometric == PHOTOMETRIC_PALETTE && p->way == TIFF_PLAIN)
-		tiff_palette_of(t, p->bits, x);
-	if (p->planes > 1 && p->photometric != usual &&
-	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
-	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))
-		img_set_key(x, "tiff.photometric", "%u", p->photometric);
-	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || !n) {
-		if (rgba) /* a fourth plane that the page says nothing of is not alpha */
-			img_set_key(x, "tiff.extrasamples", "%d", EXTRASAMPLE_UNSPECIFIED);
-		return;
-	}
-	if (n > 16)
-		return;
-	for (uint16_t i = 0; i < n; i++) {
-		used += (size_t)sprintf(list + used, "%s%u", i ? "," : "", extra[i] % 10u);
-		differs |= extra[i] != (rgba ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED);
-	}
-	if (differs)
-		img_set_key(x, "tiff.extrasamples", "%s", list);
-}
-
-const char *
-tiffpage_text(TIFF *t, const struct tiffpage *p)
-{
-	const char *text;
-
-	return p->layers < 2 && TIFFGetField(t, TIFFTAG_IMAGEDESCRIPTION, &text) ? text : "";
-}
-
-struct stackpage
-tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name)
-{
-	return (struct stackpage){p->complex ? p->layers : p->stored_planes, p->w, p->h, pages,
-				  name};
-}
-
-void
-tiffpage_describe(TIFF *t, const struct tiffpage *p, size_t n, const struct stackmeta *stated,
-		  struct img *x)
-{
-	struct stackmeta own = *stated, *m = &own;
-	size_t sizes[IMG_MAXDIM];
-	int dim = 0, row = *p->kind != 0;
-
-	if (m->n != n) { /* it describes another number of pages */
-		m->order[0] = n > 1 ? 'n' : 0;
-		m->order[1] = 0;
-		m->size[0] = n;
-	}
-	if (row)
-		sizes[dim++] = p->planes;
-	sizes[dim++] = p->w;
-	sizes[dim++] = p->h;
-	if (p->layers > 1)
-		sizes[dim++] = p->layers;
-	for (int i = 0; m->order[i]; i++)
-		sizes[dim++] = m->size[i];
-	img_init(x, p->type, dim, sizes);
-	if (row)
-		snprintf(x->axis[0].kind, sizeof x->axis[0].kind, "%s", p->kind);
-	place_plane(t, p, x, row, m);
-	if (m->imagej || m->ome || m->shaped)
-		label_axes(x, row, m);
-	if (p->maxval)
-		img_set_key(x, "maxval", "%u", p->maxval);
-	note_planes(t, p, x);
-	tiff_keys_of(t, x);
-	tiff_geo_of(t, x, row);
-	note_resolution(t, p, x, row);
 }
 
 struct palette {
@@ -759,6 +596,21 @@ gather_layer(const struct reader *r)
 			memmove(row + i * pixel, row + (i * layers + r->layer) * pixel, pixel);
 }
 
+/* Reads a tile or strip that is not compressed, p->shift bytes behind its place. */
+static tmsize_t
+read_behind(struct reader *r, uint32_t i)
+{
+	const uint64_t n = TIFFGetStrileByteCount(r->t, i), at = TIFFGetStrileOffset(r->t, i);
+	const size_t most = n < r->unit_bytes ? (size_t)n : r->unit_bytes, bits = r->p->bits;
+	const ssize_t got = pread(TIFFFileno(r->t), r->unit, most, (off_t)(at + r->p->shift));
+
+	if (got > 0 && TIFFIsByteSwapped(r->t) && (bits == 16 || bits == 32 || bits == 64))
+		swap_bytes(r->unit, (size_t)got / (bits / 8), bits / 8);
+	if (got > 0 && TIFFIsByteSwapped(r->t) && bits == 24)
+		TIFFSwabArrayOfTriples(r->unit, got / 3);
+	return got;
+}
+
 static int
 load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 {
@@ -774,8 +626,9 @@ load_unit(struct reader *r, size_t x, size_t y, size_t plane)
 	/* libtiff leaves parts of a damaged facsimile as they were. */
 	if (r->p->facsimile)
 		memset(r->unit, 0, r->unit_bytes);
-	const tmsize_t got = r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
-					 : TIFFReadEncodedStrip(r->t, i, r->unit, n);
+	const tmsize_t got = r->p->shift   ? read_behind(r, i)
+			     : r->p->tiled ? TIFFReadEncodedTile(r->t, i, r->unit, n)
+					   : TIFFReadEncodedStrip(r->t, i, r->unit, n);
 
 	/* In both byte orders, TIFF 6.0 packs integers of 24 bits highest bit first. libtiff swaps them in one of the two. */
 	if (r->p->bits == 24 && r->p->way != TIFF_FLOAT24 && got > 0 && TIFFIsByteSwapped(r->t))

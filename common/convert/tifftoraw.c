@@ -136,6 +136,173 @@ is_masked(const struct source *s, const struct stack *k)
 	return false;
 }
 
+/* --- axes and keys --------------------------------------------------------------------------------------------------- */
+
+/*
+ * Returns the code of the resolution's unit, and the resolution along columns and rows as shown; NaN where the page does not
+ * state it.
+ */
+static uint16_t
+resolution_of(TIFF *t, const struct tiffpage *p, double v[2])
+{
+	static const uint32_t tags[2] = {TIFFTAG_XRESOLUTION, TIFFTAG_YRESOLUTION};
+	const bool turned = p->orientation > 4;
+	uint16_t code = RESUNIT_INCH;
+	float n;
+
+	TIFFGetFieldDefaulted(t, TIFFTAG_RESOLUTIONUNIT, &code);
+	for (int i = 0; i < 2; i++)
+		v[i] =
+		    TIFFGetField(t, tags[i ^ turned], &n) && n > 0 && isfinite(n) ? (double)n : NAN;
+	return code;
+}
+
+static const char *
+unit_of(uint16_t code)
+{
+	return code == RESUNIT_INCH ? "in" : code == RESUNIT_CENTIMETER ? "cm" : NULL;
+}
+
+/* Keeps a resolution that the axes do not state: it has no unit, or they count the pixels of a map. */
+static void
+note_resolution(TIFF *t, const struct tiffpage *p, struct img *x, int row)
+{
+	const struct img_axis *a = &x->axis[row];
+	double v[2];
+	const uint16_t code = resolution_of(t, p, v);
+	const double ratio = isnan(a[1].spacing) ? 1 : a[1].spacing;
+	const char *unit = unit_of(code);
+
+	if ((code != RESUNIT_NONE && !unit) || a[0].unit || a[1].unit)
+		return;
+	if (fabs(v[0] / v[1] - ratio) < 1e-6 * ratio)
+		img_set_key(x, TIFF_RESOLUTION, "%.9g%s%s", v[0], unit ? " " : "",
+			    unit ? unit : "");
+}
+
+/*
+ * Sets spacings and units of columns and rows, by the description, or else by the resolution. One without a unit says how wide
+ * pixels are for their height: axes say so where they are not square.
+ */
+static void
+place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const struct stackmeta *m)
+{
+	double v[2];
+	const uint16_t code = resolution_of(t, p, v);
+
+	if (!m->imagej && !m->ome && code == RESUNIT_NONE && fabs(v[0] - v[1]) > 0) {
+		x->axis[row].spacing = 1;
+		x->axis[row + 1].spacing = v[0] / v[1];
+	}
+	for (int i = 0; i < 2; i++) {
+		struct img_axis *a = &x->axis[row + i];
+		const bool stated = !isnan(m->spacing[i]);
+		const char *own = m->shaped && unit_of(code) ? unit_of(code) : m->unit[i];
+		const char *unit = stated || m->imagej || m->shaped ? own : unit_of(code);
+		const double d = stated ? m->spacing[i] : 1 / v[i];
+
+		if (isnan(d) || (!stated && !(unit && *unit)))
+			continue;
+		img_set_unit(a, unit);
+		a->spacing = d;
+	}
+}
+
+static void
+label_axes(struct img *x, int row, const struct stackmeta *m)
+{
+	for (int i = row; i < x->dim; i++) {
+		const char name[2] = {i < row + 2 ? m->plane[i - row] : m->order[i - row - 2], 0};
+		struct img_axis *a = &x->axis[i];
+
+		img_set_label(a, *name == ' ' || !*m->plane ? NULL : name);
+		if (i < row + 2)
+			continue;
+		if (*name == 'c')
+			strcpy(a->kind, "list");
+		if (*name == 'z' || *name == 'n') {
+			a->spacing = m->spacing[2];
+			img_set_unit(a, isnan(a->spacing) || !m->unit[2][0] ? NULL : m->unit[2]);
+		}
+		if (*name == 't' && !isnan(m->interval)) {
+			a->spacing = m->interval;
+			img_set_unit(a, "s");
+		}
+	}
+}
+
+/* Keeps what a page says of its planes, where rawtotiff would not say it of their number and kind alone. */
+static void
+note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
+{
+	const bool rgba = !strcmp(p->kind, "RGBA-color"), rgb = !strcmp(p->kind, "RGB-color");
+	const unsigned usual = rgba || rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+	uint16_t n = 0, *extra = NULL;
+	bool differs = false;
+	char list[64];
+	size_t used = 0;
+
+	if (p->way == TIFF_INVERT || p->way == TIFF_RGBA || p->way == TIFF_INTEGERS)
+		return;
+	if (p->photometric == PHOTOMETRIC_PALETTE && p->way == TIFF_PLAIN)
+		tiff_palette_of(t, p->bits, x);
+	if (p->planes > 1 && p->photometric != usual &&
+	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
+	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))
+		img_set_key(x, "tiff.photometric", "%u", p->photometric);
+	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || !n) {
+		if (rgba) /* a fourth plane that the page says nothing of is not alpha */
+			img_set_key(x, "tiff.extrasamples", "%d", EXTRASAMPLE_UNSPECIFIED);
+		return;
+	}
+	if (n > 16)
+		return;
+	for (uint16_t i = 0; i < n; i++) {
+		used += (size_t)sprintf(list + used, "%s%u", i ? "," : "", extra[i] % 10u);
+		differs |= extra[i] != (rgba ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED);
+	}
+	if (differs)
+		img_set_key(x, "tiff.extrasamples", "%s", list);
+}
+
+/*
+ * Makes x the description of an item of n pages like p: sizes, kinds, spacings, units, labels and keys. p is the current
+ * directory of t. stated: what a description says of them; its axes count where they have n planes.
+ */
+static void
+describe(TIFF *t, const struct tiffpage *p, size_t n, const struct stackmeta *stated, struct img *x)
+{
+	struct stackmeta own = *stated, *m = &own;
+	size_t sizes[IMG_MAXDIM];
+	int dim = 0, row = *p->kind != 0;
+
+	if (m->n != n) { /* it describes another number of pages */
+		m->order[0] = n > 1 ? 'n' : 0;
+		m->order[1] = 0;
+		m->size[0] = n;
+	}
+	if (row)
+		sizes[dim++] = p->planes;
+	sizes[dim++] = p->w;
+	sizes[dim++] = p->h;
+	if (p->layers > 1)
+		sizes[dim++] = p->layers;
+	for (int i = 0; m->order[i]; i++)
+		sizes[dim++] = m->size[i];
+	img_init(x, p->type, dim, sizes);
+	if (row)
+		snprintf(x->axis[0].kind, sizeof x->axis[0].kind, "%s", p->kind);
+	place_plane(t, p, x, row, m);
+	if (m->imagej || m->ome || m->shaped)
+		label_axes(x, row, m);
+	if (p->maxval)
+		img_set_key(x, "maxval", "%u", p->maxval);
+	note_planes(t, p, x);
+	tiff_keys_of(t, x);
+	tiff_geo_of(t, x, row);
+	note_resolution(t, p, x, row);
+}
+
 /* --- missing samples ------------------------------------------------------------------------------------------------ */
 
 /* Missing samples: GDAL names their value, which is the key nodata, or has a mask of them. */
@@ -257,49 +424,6 @@ put_rows(void *to, const void *rows, size_t n)
 	progress_step(&o->bar, (double)o->done / (double)o->all);
 }
 
-/*
- * Whether the stack is a large one of ImageJ, or a short form of tifffile: one directory, and the samples of all planes back to
- * back. They begin at *offset then.
- */
-static bool
-is_run(const struct source *s, const struct stack *k, uint64_t *offset)
-{
-	const struct tiffpage *p = &k->first->layout;
-	uint16_t compression = 0;
-	uint64_t *offsets;
-
-	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
-	if (k->n != 1 || k->first->mask || !(k->m.imagej || k->m.shaped) || k->m.n < 2 ||
-	    p->tiled || p->separate || p->way != TIFF_PLAIN || p->layers > 1 ||
-	    compression != COMPRESSION_NONE || p->bits != 8 * img_type_size(p->type) ||
-	    p->orientation != ORIENTATION_TOPLEFT ||
-	    !TIFFGetField(s->t, TIFFTAG_STRIPOFFSETS, &offsets))
-		return false;
-	*offset = offsets[0];
-	return *offset < s->file->bytes &&
-	       k->m.n <= (s->file->bytes - *offset) / (p->h * tiffpage_row(p));
-}
-
-static void
-put_run(const struct source *s, const struct tiffpage *p, uint64_t offset, size_t n,
-	struct target *o)
-{
-	const size_t row = tiffpage_row(p), size = img_type_size(p->type);
-	const size_t most = 1 + (1 << 20) / row;
-	void *band = weir_xalloc(most, row);
-
-	for (size_t left = n * p->h, some; left; left -= some) {
-		some = left < most ? left : most;
-		if (pread(s->file->fd, band, some * row, (off_t)offset) != (ssize_t)(some * row))
-			die("%s: the samples end before the stack does", s->file->name);
-		if (TIFFIsByteSwapped(s->t))
-			swap_bytes(band, some * o->row, size);
-		put_rows(o, band, some);
-		offset += some * row;
-	}
-	weir_free(band);
-}
-
 static void
 go_to(const struct source *s, const struct tiffpages_page *p)
 {
@@ -308,6 +432,29 @@ go_to(const struct source *s, const struct tiffpages_page *p)
 
 	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again, &why))
 		die_tiff(s, p, "its directory cannot be read again");
+}
+
+/*
+ * Whether the stack is a large one of ImageJ, or a short one of tifffile: one directory, and the samples of all planes back to
+ * back. Its page is the current directory. Sets *bytes to those of a plane.
+ */
+static bool
+is_run(const struct source *s, const struct stack *k, uint64_t *bytes)
+{
+	const struct tiffpage *p = &k->first->layout;
+	const uint32_t n = p->tiled ? TIFFNumberOfTiles(s->t) : TIFFNumberOfStrips(s->t);
+	const uint64_t first = TIFFGetStrileOffset(s->t, 0);
+	uint16_t compression = 0;
+
+	TIFFGetFieldDefaulted(s->t, TIFFTAG_COMPRESSION, &compression);
+	if (k->n != 1 || k->first->mask || !(k->m.imagej || k->m.shaped) || k->m.n < 2 ||
+	    compression != COMPRESSION_NONE)
+		return false;
+	*bytes = 0;
+	for (uint32_t i = 0; i < n; *bytes += TIFFGetStrileByteCount(s->t, i++))
+		if (TIFFGetStrileOffset(s->t, i) != first + *bytes)
+			return false;
+	return *bytes && first < s->file->bytes && k->m.n <= (s->file->bytes - first) / *bytes;
 }
 
 /* --- masks ---------------------------------------------------------------------------------------------------------- */
@@ -345,13 +492,18 @@ settle_keys(const struct source *s, const struct tiffpages_page *p, struct img *
 	img_drop_key(x, "nodata");
 }
 
+/* shift: bytes from the samples of the page to those of the plane. */
 static void
 put_page(const struct args *args, const struct source *s, const struct tiffpages_page *p,
-	 struct target *o)
+	 uint64_t shift, struct target *o)
 {
+	struct tiffpage layout = p->layout;
+
+	layout.shift = shift;
 	if (args->nan)
 		load_mask(s, p, o->missing);
-	go_to(s, p);
+	if (!shift)
+		go_to(s, p);
 	const size_t absent = tiffpage_absent(s->t, &p->layout);
 	if (absent)
 		warn("%s: page %zu: %zu %s are not in the file, and hold no data", s->file->name,
@@ -359,8 +511,10 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	tiff_doubt();
 	for (size_t k = 0; k < p->layout.layers; k++) {
 		o->missing->at = 0;
-		if (tiffpage_rows(s->t, &p->layout, k, &(struct sink){put_rows, o}))
-			die_tiff(s, p, "its samples cannot be read");
+		if (tiffpage_rows(s->t, &layout, k, &(struct sink){put_rows, o}))
+			die_tiff(s, p,
+				 shift ? "the samples end before the stack does"
+				       : "its samples cannot be read");
 	}
 	const char *doubt = tiff_doubt();
 	if (*doubt)
@@ -397,7 +551,7 @@ warn_of_count(const struct source *s, const struct stack *k)
 {
 	const struct stackmeta *m = &k->m;
 
-	if (m->n && m->n != k->n && (m->imagej || m->ome || m->shaped))
+	if (m->n != k->n && (m->n > 1 || m->ome))
 		warn("%s: page %zu: its description has %zu planes, and %zu pages are there; they "
 		     "lie "
 		     "along one axis",
@@ -412,15 +566,15 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 	 struct stats *st)
 {
 	const struct tiffpage *p = &k->first->layout;
-	uint64_t offset;
+	uint64_t plane = 0;
 	struct img x;
 
 	go_to(s, k->first);
-	const bool run = args->pages == STACK && is_run(s, k, &offset);
+	const bool run = args->pages == STACK && is_run(s, k, &plane);
 	const bool masked = args->nan && (k->missing || is_masked(s, k));
 	if (run)
 		k->n = k->m.n;
-	tiffpage_describe(s->t, p, k->n, &k->m, &x);
+	describe(s->t, p, k->n, &k->m, &x);
 	if (k->text)
 		tiff_set_text(&x, "tiff.ImageDescription", k->text);
 	settle_keys(s, k->first, &x);
@@ -439,11 +593,10 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 	progress_start(&o.bar, args->common.quiet);
 	stats_charge(st, STATS_PLAN);
 	raw_head(out, &x);
-	if (run)
-		put_run(s, p, offset, k->n, &o);
-	for (size_t i = 0; !run && i < k->n; i++)
-		if (page_of(s, k, i))
-			put_page(args, s, page_of(s, k, i), &o);
+	for (size_t i = 0; i < k->n; i++)
+		if (run || page_of(s, k, i))
+			put_page(args, s, run ? k->first : page_of(s, k, i), run ? i * plane : 0,
+				 &o);
 		else
 			put_absent(args, p, &x, &o);
 	progress_end(&o.bar);
