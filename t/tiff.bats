@@ -96,8 +96,8 @@ says() {
 
 @test "alpha, premultiplied or not, and other planes keep their meaning" {
 	py <<-'END'
-		cases = [('rgb', [1], 4, 'RGBA-color'), ('rgb', [2], 4, 'RGBA-color'), ('rgb', [0], 4, 'RGBA-color'), ('rgb', [1, 0], 5, 'vector'),
-		         ('rgb', None, 3, 'RGB-color'), ('minisblack', [1], 2, 'vector'), ('minisblack', [0, 0, 0], 4, 'vector'),
+		cases = [('rgb', [1], 4, 'RGBA-color'), ('rgb', [2], 4, 'RGBA-color'), ('rgb', [0], 4, 'vector'), ('rgb', [1, 0], 5, 'vector'),
+		         ('rgb', None, 3, 'RGB-color'), ('minisblack', [1], 2, 'vector'), ('minisblack', [0, 0, 0], 4, 'vector'), ('minisblack', [0, 0, 2], 4, 'RGBA-color'),
 		         ('minisblack', [0, 0], 3, 'vector'), ('separated', [2], 5, 'vector')]
 		for colour, extra, planes, kind in cases:
 		    a = np.arange(planes * 6, dtype='u1').reshape(2, 3, planes)
@@ -109,11 +109,38 @@ says() {
 	END
 	# Without ExtraSamples, tag 338, nobody knows what the fourth plane is; without PhotometricInterpretation, tag 262, three are RGB.
 	write_tiff b.tif II 1 8 1 01020304 258=8,8,8,8 277=4 262=2
-	tifftoraw b.tif | rawtotiff | tifftoraw | says tiff.extrasamples:=0
+	tifftoraw b.tif | rawtotiff | tifftoraw | says 'kinds: vector domain domain' tiff.photometric:=2
 	item uchar '4 2 1' 'kinds: RGBA-color domain domain' -- 1 2 3 4 5 6 7 8 | rawtotiff | tifftoraw | run -1 grep -a extrasamples
 	rawtotiff <(item uchar '3 2 1' 'kinds: RGB-color domain domain' -- 1 2 3 4 5 6) >c.tif
 	LC_ALL=C sed 's/\x06\x01\x03\x00\x01/\x06\xe1\x03\x00\x01/' c.tif >none.tif
 	tifftoraw none.tif | says 'kinds: RGB-color domain domain'
+}
+
+@test "alpha weighs colours where the page says that it is alpha, and premultiplied ones are divided by it" {
+	# Near infrared beside RGB is a plane like the others: a picture of four colours does not change.
+	pixels='40 60 40 0  42 62 41 0  200 190 180 90  60 120 50 220'
+	write_tiff nir.tif II 4 8 1 "$(printf %02x $pixels)" 258=8,8,8,8 277=4 262=2 338=0
+	tifftoraw nir.tif | rawpalette --colours=4 | rawtotext | paste -sd' ' | tr -s ' ' | cmp - <(echo $pixels)
+	# Two clear pixels, 90 and 30: gray with alpha, as PAM has it. MinIsWhite turns the gray alone.
+	for white in 0 1; do
+		gray=(10 0 200 0 90 255 30 255)
+		for i in 0 2 4 6; do ((white)) || gray[i]=$((255 - gray[i])); done
+		write_tiff gray.tif II 4 8 1 "$(printf %02x "${gray[@]}")" 258=8,8 277=2 262=$white 338=2
+		tifftoraw gray.tif | tee a | rawpalette --colours=3 | rawtotext | paste -sd' ' | cmp - <(echo 0 0 0 0 90 255 30 255)
+		rawtopnm a | head -7 | grep -ax 'TUPLTYPE GRAYSCALE_ALPHA'
+		rawtopnm a | pgmtoraw | rawtotiff | tifftoraw | says tiff.extrasamples:=2 tupltype:=GRAYSCALE_ALPHA
+	done
+	rawaxes --crop=0:1:2 a | run -1 grep -a tupltype
+	# Half of 100 40 20 is 50 20 10: PAM and the palette have the colours, TIFF what it had.
+	write_tiff half.tif II 2 8 1 32140a80ff0000ff 258=8,8,8,8 277=4 262=2 338=1
+	tifftoraw half.tif >a
+	rawtopnm a | tee b | rawtotext | cmp - <(printf '100 40 20 128\n255 0 0 255\n')
+	grep -ax 'TUPLTYPE RGB_ALPHA' b
+	rawmath --type=float 'a / 255' a | rawtopnm --range=0:1 | rawtotext | cmp - <(rawtotext b)
+	rawpalette --colours=2 a | rawtotext | cmp - <(rawtotext b)
+	rawpalette --colours=2 a | rawtotiff | tifftoraw | says 'kinds: RGBA-color domain domain'
+	rawtotiff a | tifftoraw | says tiff.extrasamples:=1
+	rawmath --pnm --type=uchar a a 2>&1 >/dev/null | grep -F "PAM's colours are not premultiplied, and these are; rawtopnm makes them so"
 }
 
 @test "complex integers become complex floats" {

@@ -96,8 +96,8 @@ set_colour(TIFF *t, const struct img *x, const struct pages *p)
 	TIFFSetField(t, TIFFTAG_PHOTOMETRIC, photometric);
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
 	if (samples > own && !extra_of(x, samples - own, extra))
-		extra[0] = rgba && photometric == PHOTOMETRIC_RGB ? EXTRASAMPLE_UNASSALPHA
-								  : EXTRASAMPLE_UNSPECIFIED;
+		extra[samples - own - 1] =
+		    axiskeys_alpha(x) ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED;
 	if (samples > own)
 		TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (unsigned)(samples - own), extra);
 }

@@ -172,6 +172,8 @@ struct tiffpage {
 	enum img_type type; /* of a sample of the item */
 	unsigned maxval;    /* 0: the greatest value of the type */
 	const char *kind;   /* of axis 0 when it holds planes, else "" */
+	uint16_t
+	    alpha; /* what the last plane is: EXTRASAMPLE_ASSOCALPHA, _UNASSALPHA, or 0: no alpha */
 
 	/* As stored. */
 	size_t stored_w, stored_h, stored_planes;

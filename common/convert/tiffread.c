@@ -91,7 +91,11 @@ kind_of(const struct tiffpage *p)
 	case PHOTOMETRIC_RGB:
 	case PHOTOMETRIC_PALETTE:
 	case PHOTOMETRIC_YCBCR:
-		return p->planes == 3 ? "RGB-color" : p->planes == 4 ? "RGBA-color" : "vector";
+		return p->planes == 3		    ? "RGB-color"
+		       : p->planes == 4 && p->alpha ? "RGBA-color"
+						    : "vector";
+	case PHOTOMETRIC_MINISBLACK: /* so GDAL writes colours with alpha that are not of 8 bits */
+		return p->planes == 4 && p->alpha ? "RGBA-color" : "vector";
 	case PHOTOMETRIC_LOGLUV:
 		return p->planes == 3 ? "XYZ-color" : "vector";
 	case PHOTOMETRIC_CIELAB:
@@ -205,6 +209,21 @@ read_format(TIFF *t, struct tiffpage *p)
 		p->way = TIFF_INTEGERS;
 }
 
+/* What the last plane is, if it is the one that is alpha. */
+static uint16_t
+alpha_of(TIFF *t)
+{
+	uint16_t n = 0, *extra = NULL;
+
+	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || !n)
+		return 0;
+	const uint16_t last = extra[n - 1];
+	for (uint16_t i = 0; i + 1 < n; i++)
+		if (extra[i] != EXTRASAMPLE_UNSPECIFIED)
+			return 0;
+	return last == EXTRASAMPLE_ASSOCALPHA || last == EXTRASAMPLE_UNASSALPHA ? last : 0;
+}
+
 int
 tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why)
 {
@@ -253,6 +272,7 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why)
 	    whole || p->way == TIFF_PALETTE || p->bits > 16 || p->format != SAMPLEFORMAT_UINT
 		? 0
 		: (1u << p->bits) - 1;
+	p->alpha = p->way == TIFF_RGBA || p->complex ? 0 : alpha_of(t);
 	p->kind = kind_of(p);
 	return status;
 }
@@ -261,7 +281,8 @@ bool
 tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b)
 {
 	return a->w == b->w && a->h == b->h && a->planes == b->planes && a->layers == b->layers &&
-	       a->type == b->type && a->maxval == b->maxval && !strcmp(a->kind, b->kind);
+	       a->type == b->type && a->maxval == b->maxval && a->alpha == b->alpha &&
+	       !strcmp(a->kind, b->kind);
 }
 
 size_t
@@ -760,6 +781,19 @@ turn_row(const struct tiffpage *p, const char *page, size_t y, char *row)
 	}
 }
 
+/* Inverts the first sample of each pixel of the band. The planes beside it have no white. */
+static void
+invert(const struct reader *r, size_t pixels)
+{
+	const struct tiffpage *p = r->p;
+	const size_t pixel = p->planes * img_type_size(p->type);
+
+	if (p->planes == 1)
+		unpack_invert(r->band, pixels, p->type, p->bits);
+	for (size_t i = 0; i < pixels && p->planes > 1; i++)
+		unpack_invert(r->band + i * pixel, 1, p->type, p->bits);
+}
+
 static int
 put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *out)
 {
@@ -771,7 +805,7 @@ put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *ou
 
 		status = load_band(&r, y);
 		if (p->way == TIFF_INVERT)
-			unpack_invert(r.band, n * p->stored_w * p->planes, p->type, p->bits);
+			invert(&r, n * p->stored_w);
 		if (!status)
 			out->put(out->to, r.band, n);
 	}

@@ -18,6 +18,7 @@
 #include "common/stream/tempfile.h"
 #include "common/stream/img.h"
 #include "common/stream/nodata.h"
+#include "common/stream/pnm.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "tifftoraw";
@@ -236,13 +237,15 @@ static void
 note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 {
 	const bool rgba = !strcmp(p->kind, "RGBA-color"), rgb = !strcmp(p->kind, "RGB-color");
-	const unsigned usual = rgba || rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+	const unsigned usual = rgba || rgb	       ? PHOTOMETRIC_RGB
+			       : p->way == TIFF_INVERT ? p->photometric
+						       : PHOTOMETRIC_MINISBLACK;
 	uint16_t n = 0, *extra = NULL;
 	bool differs = false;
 	char list[64];
 	size_t used = 0;
 
-	if (p->way == TIFF_INVERT || p->way == TIFF_RGBA || p->way == TIFF_INTEGERS)
+	if (p->way == TIFF_RGBA || p->way == TIFF_INTEGERS)
 		return;
 	if (p->photometric == PHOTOMETRIC_PALETTE && p->way == TIFF_PLAIN)
 		tiff_palette_of(t, p->bits, x);
@@ -250,12 +253,9 @@ note_planes(TIFF *t, const struct tiffpage *p, struct img *x)
 	    (p->photometric == PHOTOMETRIC_MINISBLACK || p->photometric == PHOTOMETRIC_RGB ||
 	     p->photometric == PHOTOMETRIC_SEPARATED || p->photometric == PHOTOMETRIC_CIELAB))
 		img_set_key(x, "tiff.photometric", "%u", p->photometric);
-	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || !n) {
-		if (rgba) /* a fourth plane that the page says nothing of is not alpha */
-			img_set_key(x, "tiff.extrasamples", "%d", EXTRASAMPLE_UNSPECIFIED);
-		return;
-	}
-	if (n > 16)
+	if (p->planes == 2 && p->alpha)
+		img_set_key(x, "tupltype", PNM_GRAY_ALPHA);
+	if (!TIFFGetField(t, TIFFTAG_EXTRASAMPLES, &n, &extra) || n > 16)
 		return;
 	for (uint16_t i = 0; i < n; i++) {
 		used += (size_t)sprintf(list + used, "%s%u", i ? "," : "", extra[i] % 10u);

@@ -11,7 +11,8 @@
 #include "common/base/why.h"
 #include "common/stream/img.h"
 
-#define PNM_RGB_ALPHA "RGB_ALPHA" /* the tuple type of colours with alpha */
+#define PNM_RGB_ALPHA  "RGB_ALPHA" /* the tuple type of colours with alpha */
+#define PNM_GRAY_ALPHA "GRAYSCALE_ALPHA"
 
 /*
  * Reads the header at f, P1 to P7. x gets type uchar or ushort, a maxval:= key, and sizes `x y` or `planes x y`. *block: the

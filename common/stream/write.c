@@ -9,6 +9,7 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
+#include "common/stream/axes.h"
 #include "common/stream/pnm.h"
 #include "common/stream/raw.h"
 
@@ -106,6 +107,10 @@ begin_pictures(struct raw_out *out, const struct img *x)
 {
 	const char *tuple_type = img_key(x, "tupltype");
 
+	if (axiskeys_alpha(x) == ALPHA_PREMULTIPLIED)
+		warn("%s: PAM's colours are not premultiplied, and these are; rawtopnm makes them "
+		     "so",
+		     out->name);
 	if (out->picture.c == 4 && !strcmp(x->axis[0].kind, "RGBA-color"))
 		tuple_type = PNM_RGB_ALPHA;
 	else if (tuple_type && !strcmp(tuple_type, PNM_RGB_ALPHA))

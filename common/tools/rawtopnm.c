@@ -182,12 +182,21 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	struct why why;
 	struct tone t;
 	struct img y;
+	size_t count;
+	const bool premultiplied = axiskeys_alpha(x) == ALPHA_PREMULTIPLIED;
 
-	if (!args->ncut && as_they_are(args, x) && (x->type == IMG_U8 || x->type == IMG_U16)) {
+	if (!args->ncut && as_they_are(args, x) && !premultiplied &&
+	    (x->type == IMG_U8 || x->type == IMG_U16)) {
 		raw_copy(in, out, x, args->common.quiet, st);
 		return;
 	}
-	raw_map(in, x);
+	if (premultiplied) { /* those of PAM are not */
+		raw_load(in, x);
+		img_count(x, &count);
+		axiskeys_straighten(x, x->data, count / x->axis[0].n);
+	} else {
+		raw_map(in, x);
+	}
 	stats_charge(st, STATS_READ);
 	if (slice_apply(x, args->cut, args->ncut, &why))
 		raw_die(in, "--slice: %s", why.text);

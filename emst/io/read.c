@@ -6,6 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/stream/axes.h"
 #include "common/stream/nodata.h"
 #include "emst/items.h"
 
@@ -301,19 +302,6 @@ describe_colours(struct shape *s, const struct raw_in *in, const struct img *x, 
 			opaque);
 }
 
-/* Returns the alpha of opaque pixels, or 0 where the last plane is not alpha. */
-static double
-opaque_of(const struct img *x, size_t planes)
-{
-	const char *tuple_type = img_key(x, "tupltype");
-	const bool gray = planes == 2 && tuple_type && !strcmp(tuple_type, "GRAYSCALE_ALPHA"),
-		   rgb = planes == 4 && !strcmp(x->axis[0].kind, "RGBA-color");
-
-	if (!gray && !rgb)
-		return 0;
-	return img_maxval(x) ? (double)img_maxval(x) : x->type == IMG_U8 ? 255 : 65535;
-}
-
 static void
 describe_list(struct shape *s, const struct raw_in *in, const struct img *x)
 {
@@ -343,7 +331,13 @@ describe_picture(struct shape *s, const struct raw_in *in, const struct img *x,
 	s->h = p->h;
 	s->pictures = p->n;
 	s->planes = p->c;
-	s->opaque = opaque_of(x, p->c);
+	const char *extra = img_key(x, "tiff.extrasamples");
+	if (p->c > 2 && !axiskeys_alpha(x) && extra && strpbrk(extra, "12"))
+		warn("%s: item %zu: the plane of alpha counts like the others; rawaxes "
+		     "--crop=0:... leaves "
+		     "it out",
+		     raw_name(in), raw_item(in));
+	s->opaque = axiskeys_alpha(x) ? axiskeys_opaque(x) : 0; /* 0: the last plane is not alpha */
 }
 
 static struct shape
@@ -406,6 +400,8 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 		raw_load(in, &item->x);
 		if (!s->points && !r->whole)
 			missing_find(m, in, &item->x, s->planes, &s->inputs);
+		if (axiskeys_alpha(&item->x) == ALPHA_PREMULTIPLIED)
+			axiskeys_straighten(&item->x, item->x.data, s->inputs);
 		err = vertices_make(v, item->x.data, s->type, s->inputs, s->planes,
 				    s->points ? VERTICES_POINTS : r->of, r->threads, &at);
 	}
