@@ -162,6 +162,34 @@ doubles_become_floats(void)
 	      "segy: samples of 8 bytes become floats", "%g", (double)x);
 }
 
+/* Samples that decay by a factor of 3000, velocities in one octave, and whole numbers, as each format, under both. */
+static void
+wrong_formats_are_seen(void)
+{
+	enum { N = 3000 };
+	static const int formats[2] = {SEGY_IBM, SEGY_IEEE};
+	struct check_many many = {0};
+	struct check_rng r = {4};
+	unsigned char b[4 * N];
+	float x[3][N];
+
+	for (int i = 0; i < N; i++) {
+		x[0][i] = (float)((rng_unit(&r) - .5) * exp(-8. * i / N));
+		x[1][i] = 2.3f + 1.6f * (float)rng_unit(&r);
+		x[2][i] = (float)(rng_u64(&r) % 21) - 10;
+	}
+	for (int k = 0; k < 6; k++) {
+		const int format = formats[k % 2];
+		struct segy_digits d = {0};
+		segy_encode(format, k % 2, N, b, x[k / 2]);
+		segy_count(&d, k % 2, N, b);
+		const int seems = segy_seems(&d);
+		check_case(&many, seems == format || (k > 1 && !seems), "scene %d, format %d: %d",
+			   k / 2, format, seems);
+	}
+	check_end(&many, "segy: IBM and IEEE floats are told apart where they can be");
+}
+
 void
 check_segy(void)
 {
@@ -170,4 +198,5 @@ check_segy(void)
 	integers_come_and_go();
 	integers_are_clipped();
 	doubles_become_floats();
+	wrong_formats_are_seen();
 }

@@ -178,3 +178,40 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 		bytes_store(to + f.bytes * i, f.bytes, little,
 			    f.kind == IEEE ? bits_of((double)from[i]) : to_integer(from[i], f));
 }
+
+/* --- doubt -------------------------------------------------------------------------------------------------------- */
+
+void
+segy_count(struct segy_digits *d, bool little, size_t n, const unsigned char *from)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t v = bytes_load(from + 4 * i, 4, little);
+		if (!(v & 0x7fffffff))
+			continue;
+		d->digit[v >> 20 & 15]++;
+		d->exponent[v >> 24 & 127]++;
+		d->n++;
+	}
+}
+
+int
+segy_seems(const struct segy_digits *d)
+{
+	const double n = (double)d->n, zeros = (double)d->digit[0] / n;
+	double likelier = 0; /* the logarithm of how much likelier IBM makes a sample, on average */
+	int orders = 0;	     /* of 16 that the samples are spread over */
+
+	for (int i = 0; i < 16; i++) {
+		const double ibm = i ? log((i + 1.) / i) / log(16) : .001,
+			     ieee = log2((i % 8 + 9.) / (i % 8 + 8.)) / 2;
+		likelier += (double)d->digit[i] / n * log(ibm / ieee);
+	}
+	for (int i = 0; i < 128; i++)
+		orders += (double)d->exponent[i] > .002 * n;
+	if (d->n < 256 || orders < 3)
+		return 0;
+	/* Integers, and IBM floats that are not normalised, have far more zeros. */
+	return likelier < -.15 && zeros > .01 && zeros < .3 ? SEGY_IEEE
+	       : likelier > .15 && zeros < .001		    ? SEGY_IBM
+							    : 0;
+}

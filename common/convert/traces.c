@@ -16,7 +16,8 @@
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 
-enum { ROOM = 1 << 20 }; /* bytes of the read buffer: three of the longest SU records */
+/* Bytes of the read buffer: the longest record of SEG-Y and the longest trailers. */
+enum { ROOM = 2 << 20 };
 
 /* --- bytes ------------------------------------------------------------------------------------------------------ */
 
@@ -49,11 +50,7 @@ fill(struct traces *t)
 	return n > 0;
 }
 
-/*
- * Returns the next n bytes without consuming them, n <= ROOM. Sets *got to the bytes that there are: fewer than n at the end of the
- * file.
- */
-static const unsigned char *
+const unsigned char *
 traces_look(struct traces *t, size_t n, size_t *got)
 {
 	if (t->have < n) {
@@ -66,8 +63,7 @@ traces_look(struct traces *t, size_t n, size_t *got)
 	return t->buf + t->at;
 }
 
-/* Consumes n bytes that traces_look() has returned. */
-static void
+void
 traces_skip(struct traces *t, size_t n)
 {
 	t->at += n;
@@ -87,7 +83,7 @@ traces_fit(struct traces *t, size_t ns)
 				 !memcmp(first + TRACE_NS, first + record + TRACE_NS, 4));
 }
 
-static void
+void
 traces_close(struct traces *t)
 {
 	if (t->f && t->f != stdin)
@@ -175,8 +171,9 @@ traces_check_dt(const struct traces *t, const char *where)
 }
 
 void
-traces_open_su(struct traces *t, const char *path, bool dt_given)
+traces_open_su(struct traces *t, const char *path, const struct traces_args *args)
 {
+	const bool dt_given = !args || args->dt_given;
 	struct guess g[2] = {0};
 	const unsigned char *first;
 	size_t got;
@@ -196,7 +193,7 @@ traces_open_su(struct traces *t, const char *path, bool dt_given)
 		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
 	t->little = likelier(g[1], g[0]);
 	t->ns = t->stated = g[t->little].ns;
-	t->dt = dt_given ? 0 : g[t->little].dt;
+	t->step = t->dt = dt_given ? 0 : g[t->little].dt;
 	if (!t->ns)
 		die("%s: trace 1: ns is 0", t->name);
 	if (!dt_given)
@@ -208,17 +205,27 @@ traces_open_su(struct traces *t, const char *path, bool dt_given)
 /* A word of two bytes in the first further header of a trace: how many there are, or 0. */
 enum { SEGY_MORE_HEADS = TRACE_HEAD + 156 };
 
+/* What the words of --format stand for. */
+static const int format_number[] = {SEGY_IBM, SEGY_IEEE, 6, 8, 3, 7, 2, 9, 16, 11, 15, 10, 12};
+
 /* The largest numbers of further text headers, and of further headers of a trace, and the bytes of a text header. */
 enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
 
-/* Revision 2 allows more than 240 bytes of header for a trace, and more than 65535 samples. */
+/* Revision 2 allows more than 240 bytes of header for a trace, more than 65535 samples, any dt, and trailers. */
 static void
-read_second_revision(struct traces *t, const unsigned char *lead)
+read_second_revision(struct traces *t, const unsigned char *lead, bool dt_given)
 {
 	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->little);
 	const unsigned char *at = lead + SEGY_AT_MORE_HEADS;
 	int32_t more = trace_word(at, 2, t->little);
 
+	memcpy(&t->step, &(uint64_t){bytes_load(lead + SEGY_AT_LONG_INTERVAL, 8, t->little)}, 8);
+	if (t->step != 0 && !dt_given && !(t->step > 1e-6 && t->step < 1e9))
+		die("%s: bytes 3273 to 3280 say that dt is %g us; give --dt=SECONDS", t->name,
+		    real_shown(t->step));
+	t->trailers = trace_word(lead + SEGY_AT_TRAILERS, 4, t->little);
+	if (t->trailers < -1 || t->trailers > TEXTS)
+		die("%s: %d trailers: up to %d are read", t->name, t->trailers, TEXTS);
 	if (!more && !lead[SEGY_AT_REVISION + 1])
 		more = trace_word(at, 4, t->little);
 	if (more < 0 || more > MOREHEADS)
@@ -275,44 +282,98 @@ find_last_text(struct traces *t)
 	    TEXTS);
 }
 
+/*
+ * Finds the format of samples and the byte order, which is the one in which the format's number is known, or that of the more
+ * usual ns and dt.
+ */
 static void
-read_binary(struct traces *t, const unsigned char *lead)
+find_format(struct traces *t, const unsigned char *lead, const struct traces_args *args)
 {
-	const int revision = lead[SEGY_AT_REVISION];
+	const bool given = args && args->format >= 0;
+	const int stated = trace_word(lead + SEGY_AT_FORMAT, 2, false),
+		  turned = trace_word(lead + SEGY_AT_FORMAT, 2, true);
+	struct guess g[2];
 	size_t got;
-	int texts;
 
-	/* The right byte order is the one in which the format's number is known. */
-	t->little = !segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, false)) &&
-		    segy_sample_size(trace_word(lead + SEGY_AT_FORMAT, 2, true));
-	t->format = trace_word(lead + SEGY_AT_FORMAT, 2, t->little);
-	t->sample = segy_sample_size(t->format);
-	if (!t->sample) {
+	for (int i = 0; i < 2; i++)
+		g[i] = (struct guess){trace_ushort(lead + SEGY_AT_SAMPLES, i),
+				      trace_ushort(lead + SEGY_AT_INTERVAL, i), false};
+	t->little = !segy_sample_size(stated) && segy_sample_size(turned);
+	t->format = t->little ? turned : stated;
+	if (!segy_sample_size(t->format)) {
 		const unsigned char *first = traces_look(t, FOREIGN_MOST, &got);
 
 		/* Traces of SU may be longer than the headers of SEG-Y. */
 		traces_refuse_foreign(t, first, got, "SEG-Y");
-		die("%s: sample format %d is none of 1 (IBM), 5, 6 (IEEE), 2, 3, 7 to 12, 15, 16 "
-		    "(integers)",
-		    t->name, t->format);
+		t->little = likelier(g[1], g[0]);
+		if (stated && !given)
+			die("%s: sample format %d is none of 1 (IBM), 5, 6 (IEEE), 2, 3, 7 to 12, "
+			    "15, 16 (integers); see --format",
+			    t->name, stated);
+		t->format = SEGY_IBM;
+		if (!given && args)
+			warn("%s: the sample format is 0, and is taken for IBM floats; see "
+			     "--format",
+			     t->name);
 	}
-	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->little);
-	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->little);
-	t->scaled_times = revision == 1 || revision == 2;
-	if (revision == 2)
-		read_second_revision(t, lead);
-	texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->little);
-	if (texts < -1 || texts > TEXTS)
+	if (given)
+		t->format = format_number[args->format];
+	t->doubted = given || !args || (t->format != SEGY_IBM && t->format != SEGY_IEEE);
+	t->sample = segy_sample_size(t->format);
+}
+
+/*
+ * Returns the number of further text headers; -1: unknown. Before revision 1 the word was nobody's: files have blanks there. It
+ * does not count where it cannot be, or where the header of a trace with the right ns follows at once.
+ */
+static int
+count_texts(struct traces *t, const unsigned char *lead, bool revised)
+{
+	const int texts = trace_word(lead + SEGY_AT_TEXTS, 2, t->little);
+	const bool can_be = texts >= -1 && texts <= TEXTS;
+	size_t got;
+
+	if (!revised && texts) {
+		lead = traces_look(t, SEGY_LEAD + TRACE_HEAD, &got);
+		if (!can_be || (got == SEGY_LEAD + TRACE_HEAD && t->ns &&
+				trace_ushort(lead + SEGY_LEAD + TRACE_NS, t->little) == t->ns))
+			return 0;
+	}
+	if (!can_be)
 		die("%s: %d further text headers: up to %d are read", t->name, texts, TEXTS);
-	t->nlead = SEGY_LEAD;
-	if (texts < 0)
-		find_last_text(t);
-	else
-		t->nlead += (size_t)texts * TEXT;
+	return texts;
 }
 
 static void
-read_lead(struct traces *t)
+read_binary(struct traces *t, const unsigned char *lead, const struct traces_args *args)
+{
+	const int revision = lead[SEGY_AT_REVISION];
+	const bool revised = revision == 1 || revision == 2;
+	uint64_t first;
+
+	find_format(t, lead, args);
+	lead = traces_look(t, SEGY_LEAD, &(size_t){0});
+	t->ns = trace_ushort(lead + SEGY_AT_SAMPLES, t->little);
+	t->dt = trace_ushort(lead + SEGY_AT_INTERVAL, t->little);
+	t->scaled_times = revised;
+	t->fixed = revised && t->dt && trace_word(lead + SEGY_AT_FIXED, 2, t->little) == 1;
+	if (revision == 2)
+		read_second_revision(t, lead, !args || args->dt_given);
+	first = revision == 2 ? bytes_load(lead + SEGY_AT_FIRST, 8, t->little) : 0;
+	const int texts = count_texts(t, lead, revised);
+	t->nlead = SEGY_LEAD + (size_t)(texts > 0 ? texts : 0) * TEXT;
+	if (first && (first < t->nlead || first > ROOM))
+		die("%s: bytes 3521 to 3528 say that traces begin at byte %ju: the headers have "
+		    "%zu, and up to %d are read",
+		    t->name, (uintmax_t)first, t->nlead, ROOM);
+	if (first)
+		t->nlead = first;
+	else if (texts < 0)
+		find_last_text(t);
+}
+
+static void
+read_lead(struct traces *t, const struct traces_args *args)
 {
 	const unsigned char *lead;
 	size_t got;
@@ -326,7 +387,7 @@ read_lead(struct traces *t)
 	traces_refuse_foreign(t, lead, got, "SEG-Y");
 	if (got < SEGY_LEAD)
 		die("%s: %zu bytes are no SEG-Y file: its headers alone have 3600", t->name, got);
-	read_binary(t, lead);
+	read_binary(t, lead, args);
 	lead = traces_look(t, t->nlead, &got);
 	if (got < t->nlead)
 		die("%s: %zu bytes: the headers alone have %zu", t->name, got, t->nlead);
@@ -366,10 +427,12 @@ find_samples(struct traces *t, bool dt_given)
 		t->dt = trace_ushort(head + TRACE_DT, t->little);
 	if (!t->ns && !t->stated)
 		die("%s: ns is 0", t->name);
-	if (dt_given)
+	if (dt_given || t->step != 0)
 		t->dt = 0;
 	else
 		traces_check_dt(t, "");
+	if (t->step == 0)
+		t->step = t->dt;
 	if (!t->stated || t->stated == t->ns) {
 		t->stated = (unsigned)t->ns;
 		return;
@@ -383,43 +446,66 @@ find_samples(struct traces *t, bool dt_given)
 }
 
 void
-traces_open_segy(struct traces *t, const char *path, bool dt_given)
+traces_open_segy(struct traces *t, const char *path, const struct traces_args *args)
 {
 	traces_open(t, path);
 	t->lax = true;
-	read_lead(t);
-	find_samples(t, dt_given);
+	read_lead(t, args);
+	find_samples(t, !args || args->dt_given);
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
-/* Returns the next whole record, which is valid until the next call; NULL at the end of the file. */
-static const unsigned char *
-traces_peek(struct traces *t)
+/*
+ * Do the trailers of the file begin at r, where got bytes are left at least? Their first words are text: the number of samples
+ * that a trace states is not there.
+ */
+static bool
+at_trailers(const struct traces *t, const unsigned char *r, size_t got)
 {
-	const size_t record = t->head + t->ns * t->sample;
-	size_t got;
-	const unsigned char *r = traces_look(t, record, &got);
-	unsigned ns, dt;
+	if (!t->trailers || got < TRACE_HEAD || trace_ushort(r + TRACE_NS, t->little) == t->stated)
+		return false;
+	return t->trailers > 0 ? got == (size_t)t->trailers * TEXT
+			       : !memcmp(r, "((", 2) || !memcmp(r, "MM", 2);
+}
 
-	if (!got)
-		return NULL;
-	if (got < TRACE_HEAD)
-		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
-	ns = trace_ushort(r + TRACE_NS, t->little);
-	dt = trace_ushort(r + TRACE_DT, t->little);
+static void
+check_record(struct traces *t, const unsigned char *r)
+{
+	const unsigned ns = trace_ushort(r + TRACE_NS, t->little),
+		       dt = trace_ushort(r + TRACE_DT, t->little);
+
 	if (ns != t->stated && !(t->lax && !ns))
 		die("%s: trace %zu: ns changes from %u to %u", t->name, t->trace, t->stated, ns);
-	if (t->dt && dt != t->dt && !(t->lax && !dt))
+	if (!t->dt || dt == t->dt || (t->lax && !dt) || t->warned_dt)
+		return;
+	if (!t->fixed)
 		die("%s: trace %zu: dt changes from %u to %u us; --dt=SECONDS overrides both",
 		    t->name, t->trace, t->dt, dt);
+	warn("%s: trace %zu: dt is %u us, and that of the binary header, %u us, is taken for all "
+	     "traces, as it says; see --dt",
+	     t->name, t->trace, dt, t->dt);
+	t->warned_dt = true;
+}
+
+const unsigned char *
+traces_peek(struct traces *t)
+{
+	const size_t record = t->head + t->ns * t->sample,
+		     behind = t->trailers > 0 ? (size_t)t->trailers * TEXT : 0;
+	size_t got;
+	const unsigned char *r = traces_look(t, record + behind, &got);
+
+	if (!got || at_trailers(t, r, got))
+		return NULL;
+	if (got >= TRACE_HEAD)
+		check_record(t, r);
 	if (got < record)
 		die("%s: trace %zu: truncated: %zu of %zu bytes", t->name, t->trace, got, record);
 	return r;
 }
 
-/* Goes on to the next record. */
-static void
+void
 traces_take(struct traces *t)
 {
 	traces_skip(t, t->head + t->ns * t->sample);
@@ -433,7 +519,11 @@ traces_take(struct traces *t)
 enum { KEY_NONE, KEY_CDP = 6, KEY_NAME = 8 };
 static const int key_at[] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
 
-const struct opt traces_table[] = {{'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
+const struct opt traces_table[] = {{0, "format", OPT_WORD, offsetof(struct traces_args, format),
+				    "FORMAT", "format of samples, whatever the header says",
+				    .words = "ibm|ieee|double|int8|int16|int24|int32|int64|"
+					     "uint8|uint16|uint24|uint32|uint64"},
+				   {'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
 				    "header word that a gather shares (cdp)", .words = KEYS},
 				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
 				    "time between samples, whatever the headers say",
@@ -443,24 +533,26 @@ const struct opt traces_table[] = {{'k', "key", OPT_WORD, offsetof(struct traces
 /* The gather that is being read. */
 struct gather {
 	float *data; /* [n][ns] */
-	/* [n][3]: the offset, and x and y from source to group, 0 when the header has no coordinates */
+	/* [n][WHERE]: the offset, x and y from source to group, 0 when the header has no coordinates, and delrt in ms */
 	double *where;
 	bool group;	/* a group of the gather has coordinates other than 0 */
 	size_t n, room; /* traces */
 	int32_t key;
-	double delay; /* ms */
 };
+
+enum { WHERE = 4, DELAY = 3 };
 
 static void
 grow(struct gather *g, const struct traces *t, size_t max_bytes)
 {
-	const size_t room = g->room ? 2 * g->room : 16, limit = weir_limit(max_bytes);
+	const size_t limit = weir_limit(max_bytes), most = limit / (t->ns * sizeof *g->data),
+		     twice = g->room ? 2 * g->room : 16, room = twice < most ? twice : most;
 
-	if (g->n * t->ns * sizeof(float) >= limit)
+	if (g->n >= most)
 		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",
 		    t->name, t->trace, limit);
 	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
-	g->where = realloc(g->where, room * 3 * sizeof *g->where);
+	g->where = realloc(g->where, room * WHERE * sizeof *g->where);
 	if (!g->data || !g->where)
 		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
 	g->room = room;
@@ -485,8 +577,8 @@ scaled(double x, int32_t scale)
 	return scale < 0 ? x / -(double)scale : scale > 0 ? x * scale : x;
 }
 
-static double
-delay_of(const struct traces *t, const unsigned char *r)
+double
+traces_delay(const struct traces *t, const unsigned char *r)
 {
 	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0;
 
@@ -499,7 +591,7 @@ add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 {
 	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->little);
 	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->little) > 1;
-	double *const where = g->where + 3 * g->n, at[4]; /* sx, sy, gx, gy */
+	double *const where = g->where + WHERE * g->n, at[4]; /* sx, sy, gx, gy */
 
 	for (size_t i = 0; i < 4; i++)
 		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->little);
@@ -507,6 +599,22 @@ add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 	g->group |= at[2] != 0 || at[3] != 0;
 	where[1] = scaled(at[2] - at[0], scale);
 	where[2] = scaled(at[3] - at[1], scale);
+	where[DELAY] = traces_delay(t, r);
+}
+
+/* Looks at samples until it is known whether they are of the format that the file states, and warns where they are not. */
+static void
+doubt_format(struct traces *t, const unsigned char *samples, size_t n, bool last)
+{
+	segy_count(&t->digits, t->little, n, samples);
+	if (!last && t->digits.n < 1 << 16)
+		return;
+	t->doubted = true;
+	const int seems = segy_seems(&t->digits);
+	if (seems && seems != t->format)
+		warn("%s: the samples seem to be %s floats, though the sample format is %d; see "
+		     "--format",
+		     t->name, seems == SEGY_IBM ? "IBM" : "IEEE", t->format);
 }
 
 /* Reads the traces up to the next change of the key. Returns false at the end of the file. */
@@ -519,35 +627,59 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 	g->group = false;
 	for (g->n = 0; (r = traces_peek(t)); traces_take(t)) {
 		const int32_t key = at < 0 ? 0 : trace_word(r + at, 4, t->little);
-		const double delay = delay_of(t, r);
-		if (!g->n) {
+		if (!g->n)
 			g->key = key;
-			g->delay = delay;
-		} else if (key != g->key) {
+		else if (key != g->key)
 			break;
-		} else if (delay != g->delay) {
-			die("%s: trace %zu: delrt changes from %g to %g ms inside a gather",
-			    t->name, t->trace, g->delay, delay);
-		}
 		if (g->n == g->room)
 			grow(g, t, args->common.max_bytes);
+		if (!t->doubted)
+			doubt_format(t, r + t->head, t->ns, false);
 		segy_decode(t->format, t->little, t->ns, g->data + g->n * t->ns, r + t->head);
 		add_offset(g, t, r);
 		g->n++;
 	}
+	if (!r && !t->doubted)
+		doubt_format(t, NULL, 0, true);
 	return g->n > 0;
 }
 
-/* Sets the key to the numbers v[3 j]. */
+/* Sets the key to the numbers v[WHERE j]. */
 static void
 set_numbers(struct img *x, const char *key, const double *v, size_t n)
 {
 	char *text = weir_xalloc(n, 26), *s = text;
 
 	for (size_t j = 0; j < n; j++)
-		s += sprintf(s, j ? " %.15g" : "%.15g", v[3 * j]);
+		s += sprintf(s, j ? " %.15g" : "%.15g", v[WHERE * j]);
 	img_set_key(x, key, "%s", text);
 	weir_free(text);
+}
+
+/* Warns once when the offset of a trace is not the distance that its coordinates have. Feathered cables differ by a little. */
+static void
+compare_offsets(const struct gather *g, struct traces *t)
+{
+	size_t first = 0, wrong = 0;
+	double far = 0;
+
+	for (size_t j = 0; j < g->n; j++)
+		far = fmax(far, hypot(g->where[WHERE * j + 1], g->where[WHERE * j + 2]));
+	for (size_t j = g->n; j-- > 0;) {
+		const double *w = g->where + WHERE * j, offset = fabs(w[0]), d = hypot(w[1], w[2]);
+		if (d == 0 || fabs(offset - d) <= .1 * fmax(offset, d) + .02 * far)
+			continue;
+		first = j;
+		wrong++;
+	}
+	if (!wrong || t->warned_offset)
+		return;
+	warn(
+	    "%s: trace %zu: its offset is %g, but source and group are %g apart; so it is with "
+	    "%zu of %zu traces of the gather, and offsets:= has the offset; see --offsets of radon",
+	    t->name, t->trace - g->n + first, g->where[WHERE * first],
+	    hypot(g->where[WHERE * first + 1], g->where[WHERE * first + 2]), wrong, g->n);
+	t->warned_offset = true;
 }
 
 /*
@@ -555,13 +687,13 @@ set_numbers(struct img *x, const char *key, const double *v, size_t n)
  * of midpoints as the source's, and none of groups.
  */
 static void
-set_offsets(struct img *x, const struct gather *g)
+set_offsets(struct img *x, const struct gather *g, struct traces *t)
 {
 	bool plane = false, line = false;
 
 	for (size_t j = 0; j < g->n; j++) {
-		plane |= g->where[3 * j + 1] != 0 || g->where[3 * j + 2] != 0;
-		line |= g->where[3 * j] != 0;
+		plane |= g->where[WHERE * j + 1] != 0 || g->where[WHERE * j + 2] != 0;
+		line |= g->where[WHERE * j] != 0;
 	}
 	plane = plane && (line || g->group);
 	if (line || !plane)
@@ -570,36 +702,86 @@ set_offsets(struct img *x, const struct gather *g)
 		return;
 	set_numbers(x, "offset-x", g->where + 1, g->n);
 	set_numbers(x, "offset-y", g->where + 2, g->n);
+	if (line)
+		compare_offsets(g, t);
 }
 
-static void
-put_gather(struct raw_out *out, const struct gather *g, const struct traces *t,
-	   const struct traces_args *args)
+/*
+ * Turns the delays of the traces into samples after *first, the least of them in ms, and returns the most. step: the samples'
+ * distance in ms.
+ */
+static size_t
+shift_traces(struct gather *g, struct traces *t, double step, double *first)
 {
-	const size_t sizes[2] = {t->ns, g->n};
+	double most = 0;
+
+	*first = g->where[DELAY];
+	for (size_t j = 1; j < g->n; j++)
+		*first = fmin(*first, g->where[WHERE * j + DELAY]);
+	for (size_t j = 0; j < g->n; j++) {
+		double *const delay = &g->where[WHERE * j + DELAY];
+		const double samples = (*delay - *first) / step;
+		if (fabs(samples - rint(samples)) > 1e-3 && !t->warned_delay) {
+			warn("%s: trace %zu: delrt is %g ms, and that of another trace of the "
+			     "gather %g ms: no whole number of samples of %g ms apart, and the "
+			     "nearest one is taken",
+			     t->name, t->trace - g->n + j, *delay, *first, step);
+			t->warned_delay = true;
+		}
+		*delay = rint(samples);
+		most = fmax(most, *delay);
+	}
+	return (size_t)most;
+}
+
+/* Traces that begin later than others have zeros before, and the others have them behind. */
+static void
+put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct traces_args *args)
+{
+	const double step = args->dt_given ? args->dt : t->step / 1e6;
+	size_t sizes[2] = {t->ns, g->n}, most, bytes;
 	char name[KEY_NAME];
+	double first;
 	struct img x;
 
+	most = shift_traces(g, t, step * 1e3, &first);
+	sizes[0] += most;
+	if (most && (!weir_mul(sizes[0] * sizeof(float), g->n, &bytes) ||
+		     bytes > weir_limit(args->common.max_bytes)))
+		die("%s: trace %zu: delrt varies by %zu samples inside the gather before, which is "
+		    "larger than %zu bytes then; see --key, --max-bytes",
+		    t->name, t->trace, most, weir_limit(args->common.max_bytes));
 	img_init(&x, IMG_F32, 2, sizes);
-	x.axis[0].spacing = args->dt_given ? args->dt : t->dt / 1e6;
-	x.axis[0].min = g->delay / 1e3;
+	x.axis[0].spacing = step;
+	x.axis[0].min = first / 1e3;
 	img_set_label(&x.axis[0], "t");
 	img_set_unit(&x.axis[0], "s");
 	img_set_label(&x.axis[1], "trace");
 	if (args->key != KEY_NONE)
 		img_set_key(&x, key_name(args->key, name), "%d", g->key);
-	set_offsets(&x, g);
+	set_offsets(&x, g, t);
 	opt_add_history(&x, &args->common);
 	raw_head(out, &x);
-	raw_write(out, g->data, g->n * t->ns);
+	float *const zeros = weir_calloc(most, sizeof *zeros);
+	if (!zeros)
+		die("%s: no memory for the gather", t->name);
+	for (size_t j = 0; j < g->n && most; j++) {
+		const size_t before = (size_t)g->where[WHERE * j + DELAY];
+		raw_write(out, zeros, before);
+		raw_write(out, g->data + j * t->ns, t->ns);
+		raw_write(out, zeros, most - before);
+	}
+	if (!most)
+		raw_write(out, g->data, g->n * t->ns);
+	weir_free(zeros);
 	img_free(&x);
 }
 
 int
 traces_to_raw(const struct opt_program *program, int argc, char **argv,
-	      void (*open)(struct traces *t, const char *path, bool dt_given))
+	      void (*open)(struct traces *t, const char *path, const struct traces_args *args))
 {
-	struct traces_args args = {.key = KEY_CDP};
+	struct traces_args args = {.key = KEY_CDP, .format = -1};
 	struct gather g = {0};
 	struct traces t;
 	struct stats st;
@@ -607,7 +789,7 @@ traces_to_raw(const struct opt_program *program, int argc, char **argv,
 	size_t n;
 
 	opt_parse(program, argc, argv, &args, &operand, &n);
-	open(&t, n ? *operand : NULL, args.dt_given);
+	open(&t, n ? *operand : NULL, &args);
 	struct raw_out *out = raw_create(args.common.out, RAW_FOLLOW);
 	stats_start(&st);
 	while (read_gather(&t, &args, &g)) {
@@ -622,255 +804,5 @@ traces_to_raw(const struct opt_program *program, int argc, char **argv,
 	free(g.data);
 	free(g.where);
 	traces_close(&t);
-	return 0;
-}
-
-/* ---- writing ---- */
-
-/* What is kept from item to item. */
-struct feed {
-	struct traces_sink *sink;
-	struct raw_in *in;
-	struct raw_out *out;
-	size_t head, ns;       /* bytes of the headers of every trace, and its samples */
-	size_t sample;	       /* bytes of a sample in the file */
-	size_t trace;	       /* traces written */
-	double *offset;	       /* the item's list of offsets */
-	void *raw;	       /* a trace in the item's type */
-	double *wide;	       /* the same as doubles */
-	float *data;	       /* the same as floats */
-	unsigned char *record; /* the same in the file's format, with its header */
-	/*
-	 * With headers from a file whose samples have several forms of one float: the samples of the file, and the new ones in
-	 * its format. A sample that equals the one of the file keeps its bytes there.
-	 */
-	float *old;
-	unsigned char *fresh;
-};
-
-/* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
-static size_t
-count_traces(const struct feed *f, const struct img *x)
-{
-	size_t n = 1;
-
-	if (x->dim > 3 || img_is_complex(x))
-		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
-	for (int a = 1; a < x->dim; a++)
-		if (!weir_mul(n, x->axis[a].n, &n))
-			raw_die(f->in, "too many traces");
-	return n;
-}
-
-static unsigned
-microseconds(const struct feed *f, const struct img *x)
-{
-	const double us = x->axis[0].spacing * 1e6;
-
-	if (isnan(us))
-		raw_die(f->in, "the time axis has no spacing, which the headers need in seconds");
-	if (!(us > .5 && us < 65535.5) || fabs(us - rint(us)) > 1e-3)
-		raw_die(f->in, "a header holds dt as 1..65535 whole us, and the spacing is %g s",
-			x->axis[0].spacing);
-	return (unsigned)lrint(us);
-}
-
-static void
-start(struct feed *f, const struct img *x)
-{
-	const struct traces *h = f->sink->headers;
-
-	f->head = h ? h->head : TRACE_HEAD;
-	f->sample = segy_sample_size(f->sink->format);
-	f->ns = h ? h->ns : x->axis[0].n;
-	if (f->ns > TRACE_MAXNS)
-		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
-	f->raw = weir_xalloc(f->ns, 8);
-	f->wide = weir_xalloc(f->ns, sizeof *f->wide);
-	f->data = weir_xalloc(f->ns, sizeof *f->data);
-	f->record = weir_xalloc(f->head + f->ns * f->sample, 1);
-	if (h && h->format != SEGY_IEEE) {
-		f->old = weir_xalloc(f->ns, sizeof *f->old);
-		f->fresh = weir_xalloc(f->ns, f->sample);
-	}
-	if (h && h->nlead)
-		raw_text(f->out, (const char *)h->lead, h->nlead);
-	else if (f->sink->lead)
-		f->sink->lead(f->sink, f->out, f->ns, microseconds(f, x));
-}
-
-static long
-delay(const struct feed *f, const struct img *x)
-{
-	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3;
-
-	if (!(fabs(ms) < 32767.5) || fabs(ms - rint(ms)) > 1e-3)
-		raw_die(f->in, "a header holds the first time as whole ms, and it is %g s",
-			x->axis[0].min);
-	return lrint(ms);
-}
-
-/* Reads the key offsets:=, which has a number for each of the n traces of x, or of a gather. Returns how many, 0 without a key. */
-static size_t
-read_offsets(struct feed *f, const struct img *x, size_t n)
-{
-	const char *text = img_key(x, "offsets");
-	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
-	char *end;
-
-	if (text && count != fold && count != n)
-		raw_die(f->in, "%zu offsets for %zu traces", count, fold);
-	weir_free(f->offset);
-	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
-	for (size_t i = 0; i < count; i++, text = end) {
-		f->offset[i] = strtod(text, &end);
-		if (end == text || (*end && !isspace((unsigned char)*end)))
-			raw_die(f->in, "offsets:= is not a list of numbers");
-	}
-	return count;
-}
-
-/* The offset of trace j of a gather, by the trace axis. */
-static double
-offset_of_axis(const struct img *x, size_t j)
-{
-	if (x->dim < 2 || isnan(x->axis[1].min) || isnan(x->axis[1].spacing))
-		return 0;
-	return x->axis[1].min + (double)j * x->axis[1].spacing;
-}
-
-static void
-make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
-{
-	const char *cdp = img_key(x, "cdp");
-	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
-	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
-	const struct {
-		size_t at, bytes;
-		long value;
-	} words[] = {
-	    {TRACE_TRACL, 4, (long)(f->trace + 1)},
-	    {TRACE_TRACR, 4, (long)(f->trace + 1)},
-	    {TRACE_CDP, 4, cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold)},
-	    {TRACE_CDPT, 4, (long)(j % fold + 1)},
-	    {TRACE_TRID, 2, 1},
-	    {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
-	    {TRACE_DELRT, 2, delay(f, x)},
-	    {TRACE_NS, 2, (long)f->ns},
-	    {TRACE_DT, 2, (long)microseconds(f, x)}};
-
-	if (!(fabs(offset) < 0x1p31))
-		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
-	memset(f->record, 0, TRACE_HEAD);
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		bytes_store(f->record + words[i].at, words[i].bytes, f->sink->little,
-			    (uint64_t)words[i].value);
-}
-
-/* Takes the next record of the file of headers over, with its samples. */
-static void
-take_record(struct feed *f)
-{
-	const unsigned char *r = traces_peek(f->sink->headers);
-
-	if (!r)
-		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
-	memcpy(f->record, r, f->head + f->ns * f->sample);
-	traces_take(f->sink->headers);
-}
-
-static void
-encode_trace(const struct feed *f)
-{
-	const int format = f->sink->format;
-	const bool little = f->sink->little, no_nan = !segy_has_nan(format);
-	unsigned char *to = f->record + f->head;
-
-	for (size_t i = 0; no_nan && i < f->ns; i++)
-		if (isnan(f->data[i]))
-			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
-				f->trace + 1, i + 1, format);
-	if (!f->old) {
-		segy_encode(format, little, f->ns, to, f->data);
-		return;
-	}
-	segy_decode(format, little, f->ns, f->old, to);
-	segy_encode(format, little, f->ns, f->fresh, f->data);
-	for (size_t i = 0; i < f->ns; i++)
-		if (memcmp(&f->old[i], &f->data[i], sizeof *f->old))
-			memcpy(to + i * f->sample, f->fresh + i * f->sample, f->sample);
-}
-
-static void
-put_trace(struct feed *f, const struct img *x)
-{
-	raw_read(f->in, x->type == IMG_F32 ? f->data : f->raw, f->ns);
-	if (x->type != IMG_F32) {
-		sample_load(f->wide, f->raw, x->type, f->ns);
-		for (size_t i = 0; i < f->ns; i++)
-			f->data[i] = (float)f->wide[i];
-	}
-	encode_trace(f);
-	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sample);
-	f->trace++;
-}
-
-static void
-put_item(struct feed *f, const struct img *x)
-{
-	const size_t n = count_traces(f, x);
-	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
-
-	if (!f->ns)
-		start(f, x);
-	if (x->axis[0].n != f->ns && f->sink->headers)
-		raw_die(f->in, "%zu samples a trace, and %s has %zu", x->axis[0].n,
-			f->sink->headers->name, f->ns);
-	if (x->axis[0].n != f->ns)
-		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
-			f->ns);
-	for (size_t j = 0; j < n; j++) {
-		if (f->sink->headers)
-			take_record(f);
-		else
-			make_header(f, x, j, offsets);
-		put_trace(f, x);
-	}
-}
-
-int
-traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
-{
-	struct traces headers = {0};
-	struct feed f = {.sink = s};
-	struct stats st;
-	struct img x;
-
-	if (s->path) {
-		if (s->own)
-			die_usage("%s cannot differ from that of --headers: give one of them",
-				  s->own);
-		s->open(&headers, s->path, true);
-		s->headers = &headers;
-		s->little = headers.little;
-		s->format = headers.format;
-	}
-	stats_start(&st);
-	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
-	f.out = raw_create(o->out, RAW_FOLLOW);
-	for (; raw_next(f.in, &x); img_free(&x), st.items++)
-		put_item(&f, &x);
-	if (s->headers && traces_peek(s->headers))
-		die("%s: more traces than the %zu of the items", headers.name, f.trace);
-	stats_add(&st, "traces", "%zu", f.trace);
-	stats_close(&st, f.in, f.out, o);
-	weir_free(f.offset);
-	weir_free(f.raw);
-	weir_free(f.wide);
-	weir_free(f.data);
-	weir_free(f.record);
-	weir_free(f.old);
-	weir_free(f.fresh);
-	traces_close(&headers);
 	return 0;
 }

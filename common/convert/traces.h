@@ -5,8 +5,9 @@
  *
  * An SU file has nothing else; its samples are IEEE floats. A SEG-Y file begins with 3200 bytes of text header, 400 bytes of
  * binary header and further text headers of 3200 bytes each; where it has -1 for their number, the last one begins with
- * ((SEG: EndText)). Only SEG-Y of revision 2 has further headers of a trace. The whole file has one byte order, which it does
- * not name. Consecutive traces with the same value of a header word, the key, are a gather.
+ * ((SEG: EndText)). Only SEG-Y of revision 2 has further headers of a trace, a first trace that begins later, and trailers of
+ * 3200 bytes behind the last trace. The whole file has one byte order, which it does not name. Consecutive traces with the same
+ * value of a header word, the key, are a gather.
  *
  * All functions but those of samples and words die on an error, with a line that names the file and the trace (from 1).
  */
@@ -52,6 +53,23 @@ bool segy_has_nan(int format);
 void segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from);
 void segy_encode(int format, bool little, size_t n, unsigned char *to, const float *from);
 
+/* What tells IBM floats from IEEE floats: the samples that are not 0, by four bits of theirs and by the exponent of 16. */
+struct segy_digits {
+	size_t digit[16], exponent[128], n;
+};
+
+/* Counts n samples of four bytes. */
+void segy_count(struct segy_digits *d, bool little, size_t n, const unsigned char *from);
+
+/*
+ * Returns SEGY_IBM or SEGY_IEEE when the samples are of that format and not of the other; 0: either may be right.
+ *
+ * The first hexadecimal digit of a normalised IBM float is never 0, and is 1 as often as 8 to 15 together where numbers are
+ * spread evenly over some orders of magnitude. The same four bits of an IEEE float are the last one of its exponent and the
+ * first three after its hidden 1.
+ */
+int segy_seems(const struct segy_digits *d);
+
 /* --- words of headers --------------------------------------------------------------------------------------------- */
 
 enum { TRACE_HEAD = 240, TRACE_MAXNS = 65535 };
@@ -84,12 +102,16 @@ enum {
 	SEGY_AT_SAMPLES = 3220,
 	SEGY_AT_FORMAT = 3224,
 	SEGY_AT_SORTING = 3228,
-	SEGY_AT_LONG_SAMPLES = 3268, /* four bytes, of revision 2 */
+	SEGY_AT_LONG_SAMPLES = 3268,  /* four bytes, of revision 2 */
+	SEGY_AT_LONG_INTERVAL = 3272, /* an IEEE float of eight bytes, of revision 2 */
 	SEGY_AT_REVISION = 3500,
 	SEGY_AT_FIXED = 3502,
 	SEGY_AT_TEXTS = 3504,
 	/* Four bytes in revision 2.0, of which some writers use the first two; two bytes from 2.1 on. */
-	SEGY_AT_MORE_HEADS = 3506
+	SEGY_AT_MORE_HEADS = 3506,
+	SEGY_AT_FIRST =
+	    3520, /* eight bytes, of revision 2: where the first trace begins; 0: nowhere else */
+	SEGY_AT_TRAILERS = 3528 /* four bytes, of revision 2: trailers of 3200 bytes; -1: some */
 };
 
 /* The integer of 1 to 8 bytes at `at`, without a sign. */
@@ -130,15 +152,21 @@ trace_word(const unsigned char *at, size_t bytes, bool little)
 struct traces {
 	FILE *f;
 	const char *name;
-	bool little;	     /* the byte order of the file */
-	size_t ns;	     /* samples of every trace */
-	unsigned dt;	     /* us; 0: no header's dt is looked at */
-	size_t head;	     /* bytes of a trace's headers, TRACE_HEAD or more */
-	int format;	     /* of samples */
-	size_t sample;	     /* bytes of a sample */
-	unsigned stated;     /* ns as the trace headers state it */
-	bool lax;	     /* ns and dt of a trace header may be 0 (SEG-Y) */
-	bool scaled_times;   /* the word TRACE_SCALET holds the factor of delrt */
+	bool little;	   /* the byte order of the file */
+	size_t ns;	   /* samples of every trace */
+	double step;	   /* us between samples, as the headers say */
+	unsigned dt;	   /* the same as every trace states it; 0: no header's dt is looked at */
+	bool fixed;	   /* the binary header's dt counts, whatever a trace says */
+	size_t head;	   /* bytes of a trace's headers, TRACE_HEAD or more */
+	int format;	   /* of samples */
+	size_t sample;	   /* bytes of a sample */
+	unsigned stated;   /* ns as the trace headers state it */
+	bool lax;	   /* ns and dt of a trace header may be 0 (SEG-Y) */
+	bool scaled_times; /* the word TRACE_SCALET holds the factor of delrt */
+	int trailers;	   /* what SEGY_AT_TRAILERS says */
+	bool warned_dt, warned_offset, warned_delay;
+	bool doubted; /* whether the samples are of the stated format is known, or not asked */
+	struct segy_digits digits;
 	unsigned char *lead; /* owned: what a SEG-Y file has before the first trace */
 	size_t nlead;
 	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
@@ -148,33 +176,56 @@ struct traces {
 	size_t at, have;
 };
 
-/*
- * Open path (NULL or "-": stdin), find byte order, ns and dt, and read up to the first trace. dt_given: the user gives dt, and
- * no header's is looked at; otherwise a dt of 0 is an error. An empty file is an error.
- */
-void traces_open_su(struct traces *t, const char *path, bool dt_given);
-void traces_open_segy(struct traces *t, const char *path, bool dt_given);
-
-/* --- the programs ------------------------------------------------------------------------------------------------- */
-
 struct traces_args {
 	struct opt_common common;
-	int key;
+	int key, format; /* format: the index of its word, or -1 */
 	double dt;
 	bool dt_given;
 };
 
+/*
+ * Open path (NULL or "-": stdin), find byte order, ns and dt, and read up to the first trace. When the user gives dt, no header's
+ * is looked at; otherwise a dt of 0 is an error. args NULL: the file is opened for its headers, and dt is not looked at either. An
+ * empty file is an error.
+ */
+void traces_open_su(struct traces *t, const char *path, const struct traces_args *args);
+void traces_open_segy(struct traces *t, const char *path, const struct traces_args *args);
+
+/*
+ * Returns the next n bytes without consuming them, where n is up to 2 MiB. Sets *got to the bytes that there are: fewer than n at the end of the
+ * file.
+ */
+const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
+
+/* Consumes n bytes that traces_look() has returned. */
+void traces_skip(struct traces *t, size_t n);
+
+/* Returns the next whole record, which is valid until the next call; NULL behind the last trace. */
+const unsigned char *traces_peek(struct traces *t);
+
+/* Goes on to the next record. */
+void traces_take(struct traces *t);
+
+/* The delay of the record r, in ms. */
+double traces_delay(const struct traces *t, const unsigned char *r);
+
+void traces_close(struct traces *t); /* accepts a zeroed struct */
+
+/* --- the programs ------------------------------------------------------------------------------------------------- */
+
+/* The options of segytoraw; those from TRACES_OF_SU on are sutoraw's. */
+enum { TRACES_OF_SU = 1 };
 extern const struct opt traces_table[];
 
 /* All of sutoraw and of segytoraw: writes the gathers of a file, which `open` opens, as items `t trace`. */
 int traces_to_raw(const struct opt_program *program, int argc, char **argv,
-		  void (*open)(struct traces *t, const char *path, bool dt_given));
+		  void (*open)(struct traces *t, const char *path, const struct traces_args *args));
 
 /* How records are written. */
 struct traces_sink {
 	/* The file to copy all headers from, byte order and format, too; NULL: headers are made. open() opens it. */
 	const char *path;
-	void (*open)(struct traces *t, const char *path, bool dt_given);
+	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
 	const char *own; /* the option that says byte order or format without it; NULL: not given */
 	bool little;
 	int format;

@@ -1,0 +1,321 @@
+/* The traces of raw items as records of SU and SEG-Y. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/base/sample.h"
+#include "common/base/stats.h"
+#include "common/convert/traces.h"
+#include "common/stream/axes.h"
+#include "common/stream/raw.h"
+
+/* What is kept from item to item. */
+struct feed {
+	struct traces_sink *sink;
+	struct raw_in *in;
+	struct raw_out *out;
+	size_t head, ns; /* bytes of the headers of every trace, and its samples */
+	size_t sample;	 /* bytes of a sample in the file */
+	size_t trace;	 /* traces written */
+	size_t room;	 /* samples of the longest row so far */
+	size_t skip, least,
+	    most;	/* the trace begins there in its row; the least and the most of the item */
+	double *offset; /* the item's list of offsets */
+	void *raw;	/* a trace in the item's type */
+	double *wide;	/* the same as doubles */
+	float *data;	/* the same as floats */
+	unsigned char *record; /* the same in the file's format, with its header */
+	/*
+	 * With headers from a file whose samples have several forms of one float: the samples of the file, and the new ones in
+	 * its format. A sample that equals the one of the file keeps its bytes there.
+	 */
+	float *old;
+	unsigned char *fresh;
+};
+
+/* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
+static size_t
+count_traces(const struct feed *f, const struct img *x)
+{
+	size_t n = 1;
+
+	if (x->dim > 3 || img_is_complex(x))
+		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
+	for (int a = 1; a < x->dim; a++)
+		if (!weir_mul(n, x->axis[a].n, &n))
+			raw_die(f->in, "too many traces");
+	return n;
+}
+
+static unsigned
+microseconds(const struct feed *f, const struct img *x)
+{
+	const double us = x->axis[0].spacing * 1e6;
+
+	if (isnan(us))
+		raw_die(f->in, "the time axis has no spacing, which the headers need in seconds");
+	if (!(us > .5 && us < 65535.5) || fabs(us - rint(us)) > 1e-3)
+		raw_die(f->in, "a header holds dt as 1..65535 whole us, and the spacing is %g s",
+			x->axis[0].spacing);
+	return (unsigned)lrint(us);
+}
+
+static void
+start(struct feed *f, const struct img *x)
+{
+	const struct traces *h = f->sink->headers;
+
+	f->head = h ? h->head : TRACE_HEAD;
+	f->sample = segy_sample_size(f->sink->format);
+	f->ns = h ? h->ns : x->axis[0].n;
+	if (f->ns > TRACE_MAXNS)
+		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
+	f->record = weir_xalloc(f->head + f->ns * f->sample, 1);
+	if (h && h->format != SEGY_IEEE) {
+		f->old = weir_xalloc(f->ns, sizeof *f->old);
+		f->fresh = weir_xalloc(f->ns, f->sample);
+	}
+	if (h && h->nlead)
+		raw_text(f->out, (const char *)h->lead, h->nlead);
+	else if (f->sink->lead)
+		f->sink->lead(f->sink, f->out, f->ns, microseconds(f, x));
+}
+
+static long
+delay(const struct feed *f, const struct img *x)
+{
+	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3;
+
+	if (!(fabs(ms) < 32767.5) || fabs(ms - rint(ms)) > 1e-3)
+		raw_die(f->in, "a header holds the first time as whole ms, and it is %g s",
+			x->axis[0].min);
+	return lrint(ms);
+}
+
+/* Reads the key offsets:=, which has a number for each of the n traces of x, or of a gather. Returns how many, 0 without a key. */
+static size_t
+read_offsets(struct feed *f, const struct img *x, size_t n)
+{
+	const char *text = img_key(x, "offsets");
+	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
+	char *end;
+
+	if (text && count != fold && count != n)
+		raw_die(f->in, "%zu offsets for %zu traces", count, fold);
+	weir_free(f->offset);
+	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
+	for (size_t i = 0; i < count; i++, text = end) {
+		f->offset[i] = strtod(text, &end);
+		if (end == text || (*end && !isspace((unsigned char)*end)))
+			raw_die(f->in, "offsets:= is not a list of numbers");
+	}
+	return count;
+}
+
+/* The offset of trace j of a gather, by the trace axis. */
+static double
+offset_of_axis(const struct img *x, size_t j)
+{
+	if (x->dim < 2 || isnan(x->axis[1].min) || isnan(x->axis[1].spacing))
+		return 0;
+	return x->axis[1].min + (double)j * x->axis[1].spacing;
+}
+
+static void
+make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
+{
+	const char *cdp = img_key(x, "cdp");
+	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
+	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
+	const struct {
+		size_t at, bytes;
+		long value;
+	} words[] = {
+	    {TRACE_TRACL, 4, (long)(f->trace + 1)},
+	    {TRACE_TRACR, 4, (long)(f->trace + 1)},
+	    {TRACE_CDP, 4, cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold)},
+	    {TRACE_CDPT, 4, (long)(j % fold + 1)},
+	    {TRACE_TRID, 2, 1},
+	    {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
+	    {TRACE_DELRT, 2, delay(f, x)},
+	    {TRACE_NS, 2, (long)f->ns},
+	    {TRACE_DT, 2, (long)microseconds(f, x)}};
+
+	if (!(fabs(offset) < 0x1p31))
+		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
+	memset(f->record, 0, TRACE_HEAD);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		bytes_store(f->record + words[i].at, words[i].bytes, f->sink->little,
+			    (uint64_t)words[i].value);
+}
+
+_Noreturn static void
+die_of_samples(const struct feed *f, const struct img *x)
+{
+	raw_die(f->in, "%zu samples a trace, and %s has %zu", x->axis[0].n, f->sink->headers->name,
+		f->ns);
+}
+
+/* Where a trace begins in its row: rows are longer than the traces of a gather whose delrt varies. */
+static size_t
+place_of_trace(const struct feed *f, const struct img *x, const unsigned char *r)
+{
+	const double at =
+	    rint((traces_delay(f->sink->headers, r) / 1e3 - x->axis[0].min) / x->axis[0].spacing);
+
+	if (!(at >= 0 && at <= (double)(x->axis[0].n - f->ns)))
+		die_of_samples(f, x);
+	return (size_t)at;
+}
+
+/* Takes the next record of the file of headers over, with its samples. */
+static void
+take_record(struct feed *f, const struct img *x)
+{
+	const unsigned char *r = traces_peek(f->sink->headers);
+
+	if (!r)
+		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
+	f->skip = x->axis[0].n > f->ns ? place_of_trace(f, x, r) : 0;
+	f->least = f->skip < f->least ? f->skip : f->least;
+	f->most = f->skip > f->most ? f->skip : f->most;
+	memcpy(f->record, r, f->head + f->ns * f->sample);
+	traces_take(f->sink->headers);
+}
+
+static void
+encode_trace(const struct feed *f)
+{
+	const int format = f->sink->format;
+	const bool little = f->sink->little, no_nan = !segy_has_nan(format);
+	const float *data = f->data + f->skip;
+	unsigned char *to = f->record + f->head;
+
+	for (size_t i = 0; no_nan && i < f->ns; i++)
+		if (isnan(data[i]))
+			raw_die(f->in, "trace %zu: sample %zu is nan, and format %d has none",
+				f->trace + 1, i + 1, format);
+	if (!f->old) {
+		segy_encode(format, little, f->ns, to, data);
+		return;
+	}
+	segy_decode(format, little, f->ns, f->old, to);
+	segy_encode(format, little, f->ns, f->fresh, data);
+	for (size_t i = 0; i < f->ns; i++)
+		if (memcmp(&f->old[i], &data[i], sizeof *f->old))
+			memcpy(to + i * f->sample, f->fresh + i * f->sample, f->sample);
+}
+
+static void
+put_trace(struct feed *f, const struct img *x)
+{
+	const size_t n = x->axis[0].n;
+
+	raw_read(f->in, x->type == IMG_F32 ? f->data : f->raw, n);
+	if (x->type != IMG_F32) {
+		sample_load(f->wide, f->raw, x->type, n);
+		for (size_t i = 0; i < n; i++)
+			f->data[i] = (float)f->wide[i];
+	}
+	encode_trace(f);
+	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sample);
+	f->trace++;
+}
+
+static void
+make_room(struct feed *f, size_t n)
+{
+	if (n <= f->room)
+		return;
+	weir_free(f->raw);
+	weir_free(f->wide);
+	weir_free(f->data);
+	f->raw = weir_xalloc(n, 8);
+	f->wide = weir_xalloc(n, sizeof *f->wide);
+	f->data = weir_xalloc(n, sizeof *f->data);
+	f->room = n;
+}
+
+/* Copies what the file of headers has behind its traces. */
+static void
+put_trailers(struct feed *f)
+{
+	struct traces *h = f->sink->headers;
+	const unsigned char *rest;
+	size_t got;
+
+	if (traces_peek(h))
+		die("%s: more traces than the %zu of the items", h->name, f->trace);
+	while (rest = traces_look(h, TRACE_HEAD, &got), got) {
+		raw_text(f->out, (const char *)rest, got);
+		traces_skip(h, got);
+	}
+}
+
+static void
+put_item(struct feed *f, const struct img *x)
+{
+	const size_t n = count_traces(f, x);
+	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
+
+	if (!f->ns)
+		start(f, x);
+	if (x->axis[0].n < f->ns && f->sink->headers)
+		die_of_samples(f, x);
+	if (x->axis[0].n != f->ns && !f->sink->headers)
+		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
+			f->ns);
+	make_room(f, x->axis[0].n);
+	f->least = SIZE_MAX;
+	f->most = 0;
+	for (size_t j = 0; j < n; j++) {
+		if (f->sink->headers)
+			take_record(f, x);
+		else
+			make_header(f, x, j, offsets);
+		put_trace(f, x);
+	}
+	if (f->sink->headers && (f->least || f->most != x->axis[0].n - f->ns))
+		die_of_samples(f, x);
+}
+
+int
+traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
+{
+	struct traces headers = {0};
+	struct feed f = {.sink = s};
+	struct stats st;
+	struct img x;
+
+	if (s->path) {
+		if (s->own)
+			die_usage("%s cannot differ from that of --headers: give one of them",
+				  s->own);
+		s->open(&headers, s->path, NULL);
+		s->headers = &headers;
+		s->little = headers.little;
+		s->format = headers.format;
+	}
+	stats_start(&st);
+	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
+	f.out = raw_create(o->out, RAW_FOLLOW);
+	for (; raw_next(f.in, &x); img_free(&x), st.items++)
+		put_item(&f, &x);
+	if (s->headers)
+		put_trailers(&f);
+	stats_add(&st, "traces", "%zu", f.trace);
+	stats_close(&st, f.in, f.out, o);
+	weir_free(f.offset);
+	weir_free(f.raw);
+	weir_free(f.wide);
+	weir_free(f.data);
+	weir_free(f.record);
+	weir_free(f.old);
+	weir_free(f.fresh);
+	traces_close(&headers);
+	return 0;
+}
