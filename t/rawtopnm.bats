@@ -28,6 +28,10 @@ levels() {
 	same <(levels float 1x1 'nan' -- --signed) '0 0 0'
 	same <(levels float 2x1 '0 1' -- --maxval=65535) '0 65535'
 	same <(levels uchar 2x1 '0 255' -- --maxval=100) '0 100'
+	# Of a range beyond the largest number, too.
+	same <(levels double 3x1 '-1.7e308 0 1.7e308' --) '0 128 255'
+	same <(levels double 3x1 '-1.7e308 0 1.7e308' -- --range=p100:p0) '255 128 0'
+	same <(levels double 3x1 '-1e308 7 5e307' -- --range=-1e308:1e308) '0 128 191'
 }
 
 @test "--signed fades from blue over white to red, with zero white" {
@@ -35,6 +39,19 @@ levels() {
 255 255 255
 255 128 128
 255 0 0'
+}
+
+@test "--labels gives each number a colour of its own, the same in every picture" {
+	local all type
+	all=$(levels ushort 25x1 "$(seq -s ' ' 0 24)" -- --labels)
+	[ "$(head -n 1 <<<"$all")" = '0 0 0' ] && [ "$(sort -u <<<"$all" | wc -l)" -eq 25 ]
+	for type in uchar int int64 float double; do
+		same <(levels $type 3x1 '0 3 24' -- --labels -t 7) "$(sed -n '1p;4p;25p' <<<"$all")"
+	done
+	same <(levels float 4x1 'nan inf -.3 1' -- --labels) "$(levels int 4x1 '0 0 0 1' -- --labels)"
+	# rawlabel of a PNM gives labels, which are nearly black as levels.
+	printf 'P2 5 1 1 1 0 1 0 1\n' | rawlabel | rawtopnm --labels | pgmtoraw >a.nrrd
+	same <(samples a.nrrd) "$(levels int 5x1 '1 0 2 0 3' -- --labels)"
 }
 
 complex() {
@@ -104,6 +121,10 @@ complex() {
 	fails 2 "--slice: '1'" rawtopnm --slice=1
 	fails 2 "--slice: '-1:0'" rawtopnm --slice=-1:0
 	fails 2 "--signed excludes" rawtopnm --signed --log
+	fails 2 "--labels excludes" rawtopnm --labels --signed
+	fails 2 "--labels excludes" rawtopnm --labels --gamma=2
+	fails 1 "--labels: it has colours already" rawtopnm --labels <(gen --type=uchar values 3x1x1 1 2 3 | sed 's/^kinds: .*/kinds: RGB-color domain domain/')
+	fails 1 "--labels: complex samples have no numbers" rawtopnm --labels <(complex)
 }
 
 @test "the same bytes for any number of threads" {

@@ -48,15 +48,25 @@ tone_load(const struct tone *t, const struct img *x, size_t first, size_t n, dou
 
 /* --- levels ---------------------------------------------------------------------------------- */
 
-/* v = clip((v - lo) / (hi - lo)); NaN becomes 0. */
-WEIR_CLONES(normalise, (double *v, size_t n, double lo, double hi), (v, n, lo, hi))
+/* v = clip((s v - lo) / (hi - lo)); NaN becomes 0. */
+WEIR_CLONES(normalise_scaled, (double *v, size_t n, double s, double lo, double hi),
+	    (v, n, s, lo, hi))
 {
 	for (size_t i = 0; i < n; i++) {
-		const double t = (v[i] - lo) / (hi - lo);
+		const double t = (s * v[i] - lo) / (hi - lo);
 		const double most = t < 1 ? t : 1;
 
 		v[i] = t > 0 ? most : 0;
 	}
+}
+
+/* v = clip((v - lo) / (hi - lo)). Where hi - lo is beyond DBL_MAX, all are halved, which is exact. */
+static void
+normalise(double *v, size_t n, double lo, double hi)
+{
+	const double s = isfinite(hi - lo) ? 1 : .5;
+
+	normalise_scaled(v, n, s, s * lo, s * hi);
 }
 
 WEIR_CLONES(quantise8, (uint8_t *restrict level, const double *restrict v, size_t n, double maxval),
@@ -153,6 +163,31 @@ block_of_colours(const struct tone *t, const double *v, size_t n, void *level, s
 	quantise(t, level, 3 * at, rgb, 3 * n);
 }
 
+/*
+ * Colours of numbers: each hue is 835/1536 of the circle behind the one before, in four tones by turns. Of all such steps and of
+ * some sets of tones, these keep the first 12, 24 and 64 colours farthest apart, and from black (CIELAB: 36, 20 and 8).
+ */
+static void
+block_of_labels(const double *v, size_t n, uint8_t *level)
+{
+	static const uint8_t tone[4][2] = {{0, 140}, {0, 255}, {140, 255}, {70, 200}};
+
+	for (size_t i = 0; i < n; i++, level += 3) {
+		/* 6144 numbers on, colours return. */
+		const double k = isfinite(v[i]) ? floor(v[i] + .5) : 0,
+			     turn = k - 6144 * floor(k / 6144);
+		const unsigned hue = (unsigned)turn * 835 % 1536, up = hue % 256, down = 255 - up;
+		const unsigned by_hue[6][3] = {{255, up, 0},   {down, 255, 0}, {0, 255, up},
+					       {0, down, 255}, {up, 0, 255},   {255, 0, down}};
+		const uint8_t *of = tone[(unsigned)turn % 4];
+
+		for (int c = 0; c < 3; c++)
+			level[c] = k == 0 ? 0
+					  : (uint8_t)(of[0] + (of[1] - of[0]) *
+								  (int)by_hue[hue / 256][c] / 255);
+	}
+}
+
 /* --- levels of integers: a table --------------------------------------------------------------------------------------- */
 
 /* Whether a table of all values is small: of integers of at most 16 bits. */
@@ -168,7 +203,7 @@ tone_make_table(struct tone *t, const struct img *x)
 	const size_t size = img_type_size(x->type), entries = size == 1 ? 256 : 65536;
 	struct img all;
 
-	if (!is_small(x) || t->diverging || tone_count(x) < 2 * entries)
+	if (!is_small(x) || tone_planes(t) > 1 || tone_count(x) < 2 * entries)
 		return 0;
 	img_init(&all, x->type, 1, &entries);
 	void *table = weir_alloc(entries, t->maxval < 256 ? 1 : 2);
@@ -227,7 +262,9 @@ tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, v
 			continue;
 		}
 		tone_load(t, x, first + at, some, v);
-		if (t->diverging)
+		if (t->labels)
+			block_of_labels(v, some, (uint8_t *)level + 3 * at);
+		else if (t->diverging)
 			block_of_colours(t, v, some, level, at);
 		else
 			block_of_greys(t, v, some, level, at);

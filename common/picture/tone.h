@@ -4,7 +4,9 @@
  *	t = (f(v) - f(lo)) / (f(hi) - f(lo)),	f(v) = v or log10 v,	level = floor(maxval clip(t)^(1/gamma) + 1/2)
  *
  * Samples of both signs can be shown in colours instead: t = v / max(|lo|, |hi|) is -1..1, where -1 is blue, 0 is white and 1
- * is red. The strength of the colour is |t|^(1/gamma). v is the sample itself, or the magnitude of a complex sample. NaN is black. With log, a sample without a logarithm is black, too. Pure.
+ * is red. The strength of the colour is |t|^(1/gamma). v is the sample itself, or the magnitude of a complex sample. NaN is black. With log, a sample without a logarithm is black, too.
+ *
+ * Samples that are numbers of objects can be shown in colours, one for each number: 0 is black. Pure.
  */
 #ifndef WEIR_PICTURE_TONE_H
 #define WEIR_PICTURE_TONE_H
@@ -24,6 +26,7 @@ struct tone_end {
 struct tone {
 	bool log;	 /* f is log10 */
 	bool diverging;	 /* colours for both signs: three levels a sample */
+	bool labels;	 /* a colour for each number: three levels a sample, maxval is 255 */
 	double gamma;	 /* > 0 */
 	unsigned maxval; /* 1..65535 */
 	double lo, hi;	 /* lo > hi exchanges dark and bright */
@@ -52,9 +55,16 @@ int tone_make_table(struct tone *t, const struct img *x);
 
 /*
  * Computes the levels of n values of x, from value number `first` on. Levels are uint8_t when maxval < 256, else uint16_t.
- * With t->diverging, each value has three levels. A complex sample is one value.
+ * A complex sample is one value.
  */
 void tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level);
+
+/* The levels of a value: three where it becomes a colour. */
+static inline size_t
+tone_planes(const struct tone *t)
+{
+	return t->diverging || t->labels ? 3 : 1;
+}
 
 /* The number of values of x: its samples, or its pairs of samples when x is complex. */
 size_t tone_count(const struct img *x);

@@ -18,7 +18,7 @@ struct args {
 	const char *range;
 	double gamma;
 	int maxval;
-	bool log, diverging;
+	bool log, diverging, labels;
 	struct opt_list slice;
 
 	struct tone_end end[2]; /* the value of --range */
@@ -33,6 +33,7 @@ static const struct opt table[] = {
     {0, "maxval", OPT_INT, AT(maxval), "N", "the brightest level (the item's, or 255)", 1, 65535},
     {0, "log", OPT_FLAG, AT(log), NULL, "show logarithms"},
     {0, "signed", OPT_FLAG, AT(diverging), NULL, "show negative blue, zero white, positive red"},
+    {0, "labels", OPT_FLAG, AT(labels), NULL, "show each number in a colour of its own, 0 black"},
     {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX", "show only this place of that axis, from 0"},
     {0}};
 
@@ -53,6 +54,9 @@ check(void *options)
 		    args->range);
 	if (args->diverging && args->log)
 		die_usage("--signed excludes --log");
+	if (args->labels &&
+	    (args->diverging || args->log || args->range || args->maxval || args->gamma != 1))
+		die_usage("--labels excludes --range, --gamma, --maxval, --log and --signed");
 	if (args->log && args->range &&
 	    ((!args->end[0].is_percentile && args->end[0].v <= 0) ||
 	     (!args->end[1].is_percentile && args->end[1].v <= 0)))
@@ -88,7 +92,7 @@ as_they_are(const struct args *args, const struct img *x)
 {
 	return own_maxval(x) && !img_is_complex(x) && !args->range && args->gamma == 1 &&
 	       (!args->maxval || (unsigned)args->maxval == own_maxval(x)) && !args->log &&
-	       !args->diverging;
+	       !args->diverging && !args->labels;
 }
 
 static struct tone
@@ -96,15 +100,16 @@ choose_tone(const struct args *args, const struct img *x)
 {
 	struct tone t = {.log = args->log,
 			 .diverging = args->diverging,
+			 .labels = args->labels,
 			 .gamma = args->gamma,
 			 .maxval = own_maxval(x) ? own_maxval(x) : 255,
 			 .threads = args->common.threads};
 
-	if (args->maxval)
-		t.maxval = (unsigned)args->maxval;
+	if (args->maxval || args->labels)
+		t.maxval = args->labels ? 255 : (unsigned)args->maxval;
 	if (!args->range && own_maxval(x) && !img_is_complex(x) && !t.log && !t.diverging)
 		t.hi = own_maxval(x);
-	else
+	else if (!t.labels)
 		tone_find_range(&t, args->range ? args->end : extremes, x);
 	return t;
 }
@@ -134,7 +139,7 @@ describe(const struct tone *t, const struct img *x, struct img *y)
 	img_set_key(y, "maxval", "%u", t->maxval);
 	if (img_is_complex(x))
 		img_drop_axis(y, 0);
-	if (t->diverging)
+	if (tone_planes(t) > 1)
 		img_insert_axis(y, 0, 3, "RGB-color");
 }
 
@@ -147,11 +152,12 @@ refuse(const struct args *args, const struct raw_in *in, const struct img *x)
 
 	if (!img_picture(x, &p))
 		raw_die(in, "it has more axes than pictures have; cut them with --slice");
-	if (args->diverging && complex)
-		raw_die(in,
-			"--signed: complex samples have no sign; choose a part with --slice=0:0");
-	if (args->diverging && p.c > 1 && !complex)
-		raw_die(in, "--signed: it has colours already; choose one with --slice=0:0");
+	if ((args->diverging || args->labels) && complex)
+		raw_die(in, "--%s: complex samples have no %s; choose a part with --slice=0:0",
+			args->labels ? "labels" : "signed", args->labels ? "numbers" : "sign");
+	if ((args->diverging || args->labels) && p.c > 1 && !complex)
+		raw_die(in, "--%s: it has colours already; choose one with --slice=0:0",
+			args->labels ? "labels" : "signed");
 }
 
 enum { BLOCK = 1 << 18 }; /* values at a time */
@@ -160,7 +166,7 @@ static void
 put(const struct tone *t, const struct img *x, const struct img *y, struct raw_out *out,
     struct stats *st)
 {
-	const size_t n = tone_count(x), planes = t->diverging ? 3 : 1;
+	const size_t n = tone_count(x), planes = tone_planes(t);
 	void *level = weir_xalloc(BLOCK * planes, img_type_size(y->type));
 
 	raw_head(out, y);
@@ -204,7 +210,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	if (as_they_are(args, x))
 		insist_on_fit(args, in, x);
 	t = choose_tone(args, x);
-	if (args->common.verbose)
+	if (args->common.verbose && !t.labels)
 		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in),
 		     real_shown(t.lo), real_shown(t.hi), t.maxval);
 	if (tone_make_table(&t, x))
