@@ -140,7 +140,7 @@ struct scores read_scores(const struct args *a, const struct points *lines);
 
 /* --- what is written: text, WKT, GeoJSON and CSV, warnings, and drawings over the picture ----------------------------- */
 
-enum { REPORT_FIGURES = 10 };
+enum { REPORT_FIGURES = 11 };
 
 struct report {
 	struct raw_out *out;

@@ -201,6 +201,13 @@ struct dptrace_trace {
 	 */
 	double turned;
 	/*
+	 * ridge: stretches of the polyline that lie on a flank or on an edge, and the segment where the first begins. From 1.5 to 3
+	 * sigma off, the mean picture on one side differs from the middle less than a third as much as on the other side,
+	 * or the other way: brighter here and darker there. A stretch is a segment, or some that are 40 px long together.
+	 */
+	size_t flanks;
+	size_t flank_at;
+	/*
 	 * Segments with hardly any evidence. cost: a px costs 2 or more on average. sum: a px earns .14 or less on
 	 * average, where polylines in noise alone earn .16 and more; or a px of the first or of the last link earns
 	 * .3 of the average or less, so that a point lies beside what the polyline follows.

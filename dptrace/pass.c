@@ -773,6 +773,8 @@ pass_put(struct work *w, struct dptrace_trace *t)
 	}
 	if (w->plan->o.score == DPTRACE_EDGE && w->plan->o.polarity == 0 && !t->blank)
 		t->turned = level_turned(t, &w->plan->image, w->plan->gray, w->shape->sigma);
+	if (w->plan->o.score == DPTRACE_RIDGE && !t->blank)
+		level_flanks(t, &w->plan->image, w->plan->gray, w->shape->sigma);
 	if (w->shape->cost) {
 		t->sharp = w->sharp;
 		t->bare = t->blank ? 0 : bare_stretch(t);

@@ -130,6 +130,12 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 		warn("%s: line %zu: %.0f px with the other side brighter: if one side always is, "
 		     "use edge+ or edge-",
 		     name, line, t->turned);
+	if (t->flanks)
+		warn(
+		    "%s: line %zu: a flank or an edge, not the middle of a line, in segment %zu%s: "
+		    "try "
+		    "half the line's width (-s), bright or dark (--score), or points on its middle",
+		    name, line, t->flank_at, t->flanks > 1 ? " and others" : "");
 	if (t->unsupported && !t->blank)
 		warn("%s: line %zu: hardly any evidence in segment %zu%s: do its points lie on a "
 		     "line?",
@@ -156,9 +162,9 @@ explain(const char *name, size_t line, const struct dptrace_trace *t)
 }
 
 /* The figures of --stats: polylines and vertices, and polylines with each kind of doubt. */
-static const char *const figures[REPORT_FIGURES] = {"lines",	"vertices",   "border",	  "sharp",
-						    "released", "low_margin", "doubtful", "bare",
-						    "turned",	"unsupported"};
+static const char *const figures[REPORT_FIGURES] = {"lines",	"vertices",   "border",	    "sharp",
+						    "released", "low_margin", "doubtful",   "bare",
+						    "turned",	"flank",      "unsupported"};
 
 static void
 count(size_t figure[REPORT_FIGURES], const struct dptrace_trace *t)
@@ -172,6 +178,7 @@ count(size_t figure[REPORT_FIGURES], const struct dptrace_trace *t)
 					    is_doubtful(t),
 					    t->bare > DPTRACE_BARE,
 					    has_turned(t),
+					    t->flanks > 0,
 					    t->unsupported > 0};
 
 	for (int i = 0; i < REPORT_FIGURES; i++)

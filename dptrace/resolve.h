@@ -33,6 +33,10 @@ struct noise {
 double level_turned(const struct dptrace_trace *t, const struct dptrace_image *image,
 		    const float *gray, double sigma);
 
+/* Fills in flanks and flank_at of a trace of ridges at that scale. */
+void level_flanks(struct dptrace_trace *t, const struct dptrace_image *image, const float *gray,
+		  double sigma);
+
 /*
  * The guides along a curve. Under the cost, passes after the first search along one, and so does the first pass of a segment
  * that has a way.

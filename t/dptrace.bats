@@ -129,7 +129,7 @@ tables() {
 
 @test "points in an area without lines are warned of, points on a line beside it are not" {
 	# a disc with dark lines at x = 61 and 101; outside the disc the picture is constant
-	paint 160 120 255 '(x - 150) ^ 2 + (y - 60) ^ 2 > 12100 ? 8 : ((x - 60) % 40 < 3 ? 60 : 120) + (x * 7 + y * 13) % 5' >field.pgm
+	paint 160 120 255 '(x - 150) ^ 2 + (y - 60) ^ 2 > 12100 ? 8 : ((x - 20) % 40 < 3 ? 60 : 120) + (x * 7 + y * 13) % 5' >field.pgm
 	printf '20 10 20 110\n10 20 100 60\n30 5 30 115\n61 5 61 115\n' >lines
 	dptrace -f lines --stats field.pgm >/dev/null 2>err
 	grep 'hardly any evidence in segment 0: ' err | cut -d: -f3 >got
@@ -149,6 +149,27 @@ tables() {
 	done
 	same 1200 "$(cat 760)"
 	[ "$(awk '{ d = $2 - 50 - 8 * sin($1 / 30); if (d * d > 1) n++ } END { print n + 0, (NR > 5) }' 1200)" = "0 1" ]
+}
+
+@test "the flank of a line is warned of, the line and an edge are not" {
+	paint 160 90 9 '(y - 40 - 10 * sin(x / 30)) ^ 2 < 64 ? 8 : 2' >wide.pgm
+	paint 160 90 99 '(y - 40 - 10 * sin(x / 30)) ^ 2 < 2.3 ? 90 : 20' >thin.pgm
+	paint 160 90 99 '(d = y - 40 - 10 * sin(x / 30)) ^ 2 < 9 ? 90 : d > 0 ? 50 : 20' >unequal.pgm
+	# points 0 to 6 px beside the middle, at x = 10 and 150
+	for beside in 0 2 4 6; do
+		for o in "wide " "thin " "unequal " "wide -s 8" "thin --score=ridge+" "thin --objective=sum" "wide --score=edge"; do
+			# shellcheck disable=SC2086 # options are words
+			dptrace -p 10,$((43 + beside)) -p 150,$((30 + beside)) ${o#* } "${o%% *}.pgm" >out 2>warnings
+			echo "$beside $o $(grep -c 'a flank or an edge' warnings || true) $(awk '{ d = $2 - 40 - 10 * sin($1 / 30); s += d < 0 ? -d : d } END { print s / NR < 2 }' out)"
+		done
+	done >said
+	# each is right and not warned of, but three from points 6 px beside the middle: these are wrong and warned of
+	same <(grep -v ' 0 1$' <(grep -v edge said)) '6 wide  1 0
+6 thin  1 0
+6 unequal  1 0'
+	run -1 grep 'edge 1' said
+	dptrace --stats=s.json --quiet -p 10,49 -p 150,36 wide.pgm >out
+	grep -q '"turned": 0, "flank": 1, ' s.json
 }
 
 @test "an edge whose brighter side changes is warned of where another course may be the right one" {
