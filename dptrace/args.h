@@ -55,7 +55,11 @@ struct points {
 	struct dptrace_line *line;
 	double (*xy)[2];
 	size_t nline, nxy, line_room, xy_room;
+	unsigned epsg; /* the system of their places that the text names; 0: none */
 };
+
+/* The number that a name as EPSG:32633 or urn:ogc:def:crs:EPSG::32633 has in the tables of EPSG; 0: none. name may be NULL. */
+unsigned crs_number(const char *name);
 
 /*
  * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`,
@@ -123,9 +127,12 @@ void read_colours(struct raw_in *in, const struct args *a, struct dptrace_image 
 /* The place of the picture whose header is x in a larger one, by its key tile; 0, 0 without that key. */
 struct place read_tile(const struct raw_in *in, const struct img *x);
 
-/* The map of that picture, whose place is t: given, that of --world, or, if one is needed, that of its key; NULL: none. */
+/*
+ * The map of that picture, whose place is t: given, that of --world, or, if one is needed, that of its key; NULL: none. Warns
+ * where it is not that of the points, whose system is `epsg` (0: not known), or where readers will not know it.
+ */
 const double *read_map(const struct raw_in *in, const struct args *a, const double *given,
-		       const struct img *x, const struct place *t, double own[6]);
+		       const struct img *x, const struct place *t, unsigned epsg, double own[6]);
 
 /*
  * The link scores of --scores, [segments][n-1][d][d], for the only line of lines. They are the payload of x;

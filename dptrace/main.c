@@ -48,7 +48,7 @@ trace_picture(struct session *s, struct img *x)
 	struct dptrace_image image = read_image(s->in, a, &s->mask, x);
 	const struct place place = read_tile(s->in, x);
 	double own[6];
-	const double *world = read_map(s->in, a, s->world, x, &place, own);
+	const double *world = read_map(s->in, a, s->world, x, &place, s->lines->epsg, own);
 	struct trace t = {.in = s->in, .first = s->report.first};
 	struct points lines = points_place(s->lines, a->points == POINTS_WORLD ? world : NULL,
 					   (double)place.x0, (double)place.y0);

@@ -33,6 +33,29 @@ points_finish(struct points *p)
 		p->line[i].xy = (const double(*)[2])p->xy + at;
 }
 
+unsigned
+crs_number(const char *name)
+{
+	const char *epsg = name ? strcasestr(name, "EPSG:") : NULL;
+	unsigned n;
+
+	/* CRS84 of OGC is 4326 with the longitude first, as GeoJSON has it. */
+	if (!epsg)
+		return name && strstr(name, "CRS84") ? 4326 : 0;
+	return sscanf(strrchr(epsg, ':'), ":%9u", &n) == 1 ? n : 0;
+}
+
+/* Notes the system that the text names for its places. Returns 0, or -1 with a sentence in why where it named another before. */
+static int
+points_system(struct points *p, unsigned epsg, struct why *why)
+{
+	if (epsg && p->epsg && epsg != p->epsg)
+		return why_set(why, "places of EPSG:%u behind those of EPSG:%u: give one system",
+			       epsg, p->epsg);
+	p->epsg = epsg ? epsg : p->epsg;
+	return 0;
+}
+
 static bool
 is_blank(char c)
 {
@@ -71,10 +94,10 @@ end_of_line(const char *at, const char *end)
 
 /*
  * Says whether *at..end holds a geometry of WKT, with or without the SRID of EWKT. If it does, *at moves to the name of
- * the geometry.
+ * the geometry, and *epsg receives the SRID; 0: none.
  */
 static bool
-is_wkt(const char **at, const char *end)
+is_wkt(const char **at, const char *end, unsigned *epsg)
 {
 	static const char srid[] = "SRID=";
 	const char *from = *at;
@@ -82,8 +105,11 @@ is_wkt(const char **at, const char *end)
 	while (from < end && is_blank(*from))
 		from++;
 	if ((size_t)(end - from) >= sizeof srid - 1 && !strncasecmp(from, srid, sizeof srid - 1) &&
-	    memchr(from, ';', (size_t)(end - from)))
+	    memchr(from, ';', (size_t)(end - from))) {
+		if (sscanf(from + sizeof srid - 1, "%9u", epsg) != 1)
+			*epsg = 0;
 		from = (const char *)memchr(from, ';', (size_t)(end - from)) + 1;
+	}
 	while (from < end && is_blank(*from))
 		from++;
 	if (from == end || !isalpha((unsigned char)*from) ||
@@ -157,12 +183,13 @@ parse_line(struct points *p, const char *at, const char *end, struct why *why)
 {
 	const char *comment = memchr(at, '#', (size_t)(end - at));
 	double xy[2];
+	unsigned epsg = 0;
 	size_t n = 0;
 	int r;
 
 	end = comment ? comment : end;
-	if (is_wkt(&at, end))
-		return parse_wkt(p, at, end, why);
+	if (is_wkt(&at, end, &epsg))
+		return points_system(p, epsg, why) ? -1 : parse_wkt(p, at, end, why);
 	while ((r = next_number(&at, end, &xy[n % 2], why)) > 0)
 		if (++n % 2 == 0)
 			points_point(p, xy[0], xy[1]);
@@ -200,6 +227,15 @@ add_positions(struct points *p, const json_t *positions, struct why *why)
 	return 0;
 }
 
+/* The system that a value of GeoJSON names by its member crs; 0: none. */
+static unsigned
+named_system(const json_t *v)
+{
+	const json_t *named = json_object_get(json_object_get(v, "crs"), "properties");
+
+	return crs_number(json_string_value(json_object_get(named, "name")));
+}
+
 /* Adds the lines of a geometry. Another geometry than LineStrings is an error. */
 static int
 add_geometry(struct points *p, const json_t *g, struct why *why)
@@ -207,6 +243,9 @@ add_geometry(struct points *p, const json_t *g, struct why *why)
 	const char *type = json_string_value(json_object_get(g, "type"));
 	const json_t *at = json_object_get(g, "coordinates"), *part;
 	size_t i;
+
+	if (points_system(p, named_system(g), why))
+		return -1;
 
 	json_array_foreach(json_object_get(g, "geometries"), i, part)
 	{
@@ -235,6 +274,8 @@ add_value(struct points *p, const json_t *v, struct why *why)
 	struct why of;
 	size_t i;
 
+	if (points_system(p, named_system(v), why))
+		return -1;
 	json_array_foreach(json_object_get(v, "features"), i, feature)
 	{
 		if (add_value(p, feature, &of))

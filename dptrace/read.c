@@ -77,8 +77,9 @@ name_bad(const struct raw_in *in, double *row, const struct img *x, const struct
 			if (!(fabs(row[i]) <= (double)MOST))
 				raw_die(in,
 					"sample %zu,%zu is %g: NaN, infinite and huge samples have "
-					"no place here",
-					i / p->c, y, real_shown(row[i]));
+					"no place here; see --mask%s",
+					i / p->c, y, real_shown(row[i]),
+					isnan(row[i]) ? " (rawmath '!isnan(a)' makes one)" : "");
 	}
 	raw_die(in, "samples changed while they were read");
 }
@@ -177,14 +178,15 @@ take_scores(const char *name, struct img *x)
 
 /* Which pixels may hold a line: those of `given`, the item of --mask, that are neither 0 nor NaN. */
 static void
-take_mask(unsigned char *mask, const struct img *given, const struct img_picture *p,
-	  const char *path)
+take_mask(unsigned char *mask, const struct raw_in *in, const struct img *x,
+	  const struct img *given, const struct img_picture *p, const char *path)
 {
 	struct img_picture q;
 
 	if (!img_picture(given, &q) || img_is_complex(given) || q.n > 1 || q.c > 1 || q.w != p->w ||
 	    q.h != p->h)
 		die("%s: a mask of one plane of %zu x %zu is needed", file_name(path), p->w, p->h);
+	place_compare(given, x, .1, file_name(path), raw_name(in));
 	for (size_t i = 0; i < p->w * p->h; i++) {
 		const double v = sample_of(given, i);
 		mask[i] = v != 0 && !isnan(v);
@@ -373,9 +375,7 @@ mask_of(struct raw_in *in, const struct args *a, const struct img *given, const 
 	unsigned char *mask = weir_xalloc_large(p->w * p->h, 1);
 	memset(mask, 1, p->w * p->h);
 	if (a->mask)
-		take_mask(mask, given, p, a->mask);
-	if (a->mask)
-		place_compare(given, x, .1, file_name(a->mask), raw_name(in));
+		take_mask(mask, in, x, given, p, a->mask);
 	if (word && !mask_nodata(mask, x, p, &nodata) && !a->mask) {
 		weir_free(mask);
 		return NULL;
@@ -483,15 +483,33 @@ geotransform_of(const struct raw_in *in, const struct img *x, const struct place
 
 const double *
 read_map(const struct raw_in *in, const struct args *a, const double *given, const struct img *x,
-	 const struct place *t, double own[6])
+	 const struct place *t, unsigned epsg, double own[6])
 {
 	const bool placed = a->points == POINTS_WORLD;
 	const double *world = given;
+	const unsigned mine = given ? 0 : crs_number(img_key(x, "crs"));
 
+	if (epsg && !placed)
+		warn(
+		    "%s: the points are places of EPSG:%u, but taken as pixels; see --points=world",
+		    raw_name(in), epsg);
+	if (epsg && placed && mine && epsg != mine)
+		warn("%s: it is a map of EPSG:%u, and the points are places of EPSG:%u; transform "
+		     "them (ogr2ogr -t_srs EPSG:%u)",
+		     raw_name(in), mine, epsg, mine);
 	if (!world && (placed || report_is_map(a->to)))
 		world = geotransform_of(in, x, t, own);
 	if (!world && placed)
 		raw_die(in, "no geotransform: --points=world needs one, or --world");
+	if (!world && report_is_map(a->to) && img_key(x, "geotiff.tiepoints"))
+		warn("%s: a map with control points alone: pixels are written, not places; see "
+		     "--world",
+		     raw_name(in));
+	if (world && !given && !mine && (a->to == REPORT_GEOJSON || a->to == REPORT_GEOJSONL))
+		warn(
+		    "%s: a map whose system has no number of EPSG: GeoJSON has no crs, and readers "
+		    "take degrees",
+		    raw_name(in));
 	return world;
 }
 

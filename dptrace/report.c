@@ -274,9 +274,7 @@ put_rows(const struct report *r, const struct dptrace_trace *t, size_t item, siz
 static unsigned
 epsg_of(const struct report *r)
 {
-	unsigned n;
-
-	return r->world && r->crs && sscanf(r->crs, "EPSG:%u", &n) == 1 ? n : 0;
+	return r->world ? crs_number(r->crs) : 0;
 }
 
 /* Writes the member crs by which GDAL and QGIS know the coordinates. */

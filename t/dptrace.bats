@@ -717,6 +717,55 @@ make_hairpin() {
 	fails 1 'no geotransform: --points=world needs one' dptrace -p 1011,4955 -p 1151,4965 --points=world road.pgm
 }
 
+# says TEXT ARGUMENT ...: dptrace succeeds, and its warnings that have nothing to do with doubts are TEXT (none: empty).
+says() {
+	dptrace "${@:2}" 2>&1 >/dev/null | grep -v ': line [0-9]*: ' | diff - <(printf '%s' "${1:+dptrace: $1
+}")
+}
+
+@test "points of another coordinate system are warned of, and places that no reader would know" {
+	local lines=': it is a map of EPSG:32633, and the points are places of EPSG:4326; transform them (ogr2ogr -t_srs EPSG:32633)'
+	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
+	for srid in 32633 4326; do
+		echo "SRID=$srid;LineString(1011 4955, 1151 4965)" >a.ewkt
+		echo '{"type": "LineString", "coordinates": [[1011, 4955], [1151, 4965]], "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::'$srid'"}}}' >b.json
+		echo '{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "EPSG:'$srid'"}}, "features": [{"type": "Feature", "geometry": {"type": "LineString", "coordinates": [[1011, 4955], [1151, 4965]]}}]}' >c.json
+		for f in a.ewkt b.json c.json; do
+			says "$([ $srid = 32633 ] || echo "map.nrrd$lines")" -f $f --points=world map.nrrd
+		done
+	done
+	sed 's/EPSG::4326/OGC:1.3:CRS84/' b.json >d.json
+	says "map.nrrd$lines" -f d.json --points=world map.nrrd
+	# a system that is not known on one side is no other one
+	echo 'LineString(1011 4955, 1151 4965)' >e.wkt
+	says '' -f e.wkt --points=world map.nrrd
+	says '' -f a.ewkt --points=world <(sed '/^crs/d' map.nrrd)
+	says '(stdin): the points are places of EPSG:4326, but taken as pixels; see --points=world' -f <(echo 'SRID=4326;LineString(5 22, 75 17)') <map.nrrd
+	fails 1 'line 2: places of EPSG:32633 behind those of EPSG:4326: give one system' dptrace -f <(cat a.ewkt <(sed s/4326/32633/ a.ewkt)) --points=world map.nrrd
+	# what is written
+	sed 's/^geotransform:=.*/geotiff.tiepoints:=0 0 0 500000 4200000 0 80 0 0 500800 4200000 0 0 40 0 500000 4199600 0/' map.nrrd >gcp.nrrd
+	for to in wkt ewkt geojson geojsonl; do
+		says 'gcp.nrrd: a map with control points alone: pixels are written, not places; see --world' $ends --to=$to gcp.nrrd
+		says '' $ends --to=$to map.nrrd
+	done
+	says '' $ends gcp.nrrd
+	sed '/^crs/d' map.nrrd >own.nrrd
+	for to in geojson geojsonl; do
+		says 'own.nrrd: a map whose system has no number of EPSG: GeoJSON has no crs, and readers take degrees' $ends --to=$to own.nrrd
+	done
+	says '' $ends --to=ewkt own.nrrd
+	# a mask of another place
+	sed 's/geotransform:=1000/geotransform:=1002/' map.nrrd | rawmath 'a * 0 + 1' - >mask.nrrd
+	says 'mask.nrrd: it is a map of another place than map.nrrd' $ends --mask=mask.nrrd map.nrrd
+}
+
+@test "NaN is refused with the way out, and the mask that it names works" {
+	pgmtoraw road.pgm | rawmath 'x == 40 && y == 3 ? a / 0 - a / 0 : a' >nan.nrrd
+	fails 1 "sample 40,3 is nan: NaN, infinite and huge samples have no place here; see --mask (rawmath '!isnan(a)' makes one)" dptrace $ends nan.nrrd
+	rawmath '!isnan(a)' nan.nrrd >mask.nrrd
+	dptrace $ends --mask=mask.nrrd nan.nrrd | near 1
+}
+
 @test "a cut picture keeps its places, and GeoJSON names the system" {
 	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/spacings: 1 1\naxis mins: 0 0\ngeotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
 	dptrace -n 3 --quiet -w 9 --snap=0 -p 25,24 -p 75,17 --to=geojsonl map.nrrd | sed 's/.*geometry/geometry/' >want
