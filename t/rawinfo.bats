@@ -84,9 +84,16 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 		grep -F '["say", "\"a\\b\"'
 }
 
-@test "a header does not command a terminal" {
-	item uchar 1 $'labels: "\e]0;x\a"' $'key:=a\tb\e[2J' -- 1 >a
-	same <(rawinfo a | grep -e ^labels -e ^key) $'labels: "\\x1b]0;x\\x07"\nkey:=a\tb\\x1b[2J'
+@test "what a header says commands no terminal" {
+	local esc=$'\e' bell=$'\a'
+	item uchar "1 1" "labels: \"${esc}]0;title$bell\" \"tab	stays\"" "k${esc}[2J:=v$esc[31m" "columns:=a$esc[2J$bell" -- 7 >a.nrrd
+	rawinfo a.nrrd >text
+	run -1 grep -aq "[$esc$bell]" text
+	grep -Fx 'labels: "\x1b]0;title\x07" "tab	stays"' text
+	grep -Fx 'k\x1b[2J:=v\x1b[31m' text
+	same <(rawtotext --header a.nrrd) 'a\x1b[2J\x07
+7'
+	rawinfo --json a.nrrd | grep -F '["k\u001b[2J", "v\u001b[31m"]'
 }
 
 @test "a terminal is welcome" {

@@ -129,7 +129,7 @@ put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const st
 			x->axis[0].n);
 	s = key;
 	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k) {
-		raw_text(out, s, k);
+		raw_words(out, s, k);
 		n--;
 		raw_text(out, n ? args->separator : "\n", n ? strlen(args->separator) : 1);
 	}

@@ -155,6 +155,9 @@ void raw_put(struct raw_out *out, const struct img *x);
 void raw_printf(struct raw_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void raw_text(struct raw_out *out, const char *text, size_t n);
 
+/* Writes words of a header: control characters, except tabs, as make_visible() does, so that they command no terminal. */
+void raw_words(struct raw_out *out, const char *text, size_t n);
+
 uint64_t raw_bytes_out(const struct raw_out *out);
 
 /* Flushes and closes the output, gives the file its name, and frees out. Every failure, such as a full disk, is fatal. */

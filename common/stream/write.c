@@ -73,6 +73,19 @@ raw_text(struct raw_out *out, const char *text, size_t n)
 }
 
 void
+raw_words(struct raw_out *out, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned char c = (unsigned char)text[i];
+
+		if ((c < ' ' && c != '\t') || c == 0x7f)
+			raw_printf(out, c == '\n' ? "\\n" : "\\x%02x", c);
+		else
+			raw_text(out, text + i, 1);
+	}
+}
+
+void
 raw_printf(struct raw_out *out, const char *fmt, ...)
 {
 	va_list ap;

@@ -61,18 +61,6 @@ byte_order(const struct raw_in *in)
 	return raw_swapped(in) ? "big" : "little";
 }
 
-/* Prints a line of a header, which may hold bytes that command a terminal. */
-static void
-print_line(struct raw_out *out, const char *s)
-{
-	for (; *s != '\n'; s++)
-		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
-			raw_printf(out, "\\x%02x", (unsigned char)*s);
-		else
-			raw_text(out, s, 1);
-	raw_text(out, "\n", 1);
-}
-
 /* Prints the lines of the header from type to the keys. The byte order is that of the file. */
 static void
 print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
@@ -85,8 +73,10 @@ print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
 	for (char *s = strchr(text, '\n') + 1; *s != '#'; s = strchr(s, '\n') + 1)
 		if (!strncmp(s, "endian:", 7))
 			raw_printf(out, "endian: %s\n", byte_order(in));
-		else
-			print_line(out, s);
+		else {
+			raw_words(out, s, strcspn(s, "\n"));
+			raw_text(out, "\n", 1);
+		}
 	free(text);
 }
 
