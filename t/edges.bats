@@ -87,6 +87,12 @@ exits() {
 	[ ! -s complaints ]
 }
 
+@test "256 KB of stack do" {
+	! sanitized || skip 'the sanitizers need more'
+	gen --type=ushort noise 300 200 >input
+	each exits 0 '' bash -c 'ulimit -s 256 && exec "$0" "$@" --quiet'
+}
+
 @test "an empty input is refused" {
 	: >input
 	each exits 1 '(stdin): empty input'

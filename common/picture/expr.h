@@ -18,7 +18,7 @@
 
 #include "common/base/why.h"
 
-enum { EXPR_BLOCK = 512, EXPR_DEPTH = 32, EXPR_MOST = 512 };
+enum { EXPR_BLOCK = 256, EXPR_DEPTH = 32, EXPR_MOST = 512 };
 
 struct expr {
 	size_t n;

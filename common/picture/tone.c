@@ -9,7 +9,9 @@
 #include "common/base/sample.h"
 #include "common/picture/tone.h"
 
-enum { TONE_BLOCK = 2048 }; /* values at a time: 48 KiB of doubles and levels stay in the cache */
+enum {
+	TONE_BLOCK = 1024
+}; /* values at a time: doubles and levels stay in the cache and on a small stack */
 
 static inline size_t
 tone_blocks(size_t n)

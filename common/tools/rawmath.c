@@ -19,7 +19,7 @@
 
 const char *const weir_prog = "rawmath";
 
-enum { INPUTS = 23, PLACES = 3, NAMES = PLACES + INPUTS, CHUNK = 256 * EXPR_BLOCK };
+enum { INPUTS = 23, PLACES = 3, NAMES = PLACES + INPUTS, CHUNK = 512 * EXPR_BLOCK };
 
 struct args {
 	struct opt_common common;
@@ -275,8 +275,8 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 			w->input[0].from = at;
 			stats_charge(st, STATS_READ);
 		}
-#pragma omp parallel for schedule(static) num_threads(threads) if (n > 8 * EXPR_BLOCK) \
-    reduction(min                                                                      \
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > 16 * EXPR_BLOCK) \
+    reduction(min                                                                       \
 	      : bad)
 		for (size_t b = 0; b < n; b += EXPR_BLOCK) {
 			const size_t some = n - b < EXPR_BLOCK ? n - b : EXPR_BLOCK;
@@ -340,7 +340,7 @@ main(int argc, char **argv)
 {
 	const struct args *args = parse(argc, argv);
 	struct raw_out *out = raw_create(args->common.out, (enum raw_as)args->common.as);
-	struct input input[INPUTS] = {0};
+	static struct input input[INPUTS]; /* too large for a small stack */
 	struct stats st;
 
 	for (size_t i = 0; i < args->ninput; i++)

@@ -12,7 +12,7 @@
 #include "common/stream/pipeline.h"
 #include "emst/items.h"
 
-enum { BLOCK = 4096 };
+enum { BLOCK = 1024 };
 
 /* --- trees ------------------------------------------------------------------------------------------------------- */
 
