@@ -355,7 +355,8 @@ lloyd_run(struct lloyd *l, int most, double gain)
 		sse = lloyd_assign(l);
 		memcpy(old, l->c.at, sizeof old);
 		lloyd_update(l);
-		if (round == most - 1 || 10 * log10(before / sse) < gain)
+		/* Where the classes fit the colours exactly, the SSE is the rounding error, which may be negative. */
+		if (round == most - 1 || !(10 * log10(before / sse) >= gain))
 			break;
 		overshoot(l, old);
 		before = sse;
