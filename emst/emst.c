@@ -173,7 +173,8 @@ int
 emst_run_density(const struct emst_set *s, const uint64_t *weight, uint64_t min_weight, int threads,
 		 double *core, struct emst_tree *t)
 {
-	const struct kd_input in = {s, threads, weight, min_weight, core};
+	const struct kd_input in = {
+	    .s = s, .threads = threads, .weight = weight, .min_weight = min_weight, .core = core};
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < s->n; i++)

@@ -108,9 +108,41 @@ search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_
 	}
 }
 
+/*
+ * The search of one point. Where very many nodes are as far as its edge is long, all of them could have an edge of equal length
+ * whose numbers come first. The search looks at TIES of them and passes over the others; search_ties() does the rest.
+ */
+enum { TIES = 64, OWING = 64 };
+struct search {
+	struct kd_edge best;
+	unsigned ties; /* nodes that may still be looked at */
+	unsigned looks;
+	bool owes;
+};
+
+static inline void
+count_looks(const struct kd *t, size_t looks)
+{
+	if (t->in->looks)
+		__atomic_add_fetch(t->in->looks, looks, __ATOMIC_RELAXED);
+}
+
+/* Tells whether to look into a node. d2 is its squared distance. */
+CPU_INLINE bool
+may_win(struct search *s, REAL d2)
+{
+	if (d2 != s->best.d2)
+		return d2 < s->best.d2;
+	if (s->ties) {
+		s->ties--;
+		return true;
+	}
+	s->owes = true;
+	return false;
+}
+
 CPU_INLINE void
-search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_edge *best,
-	     unsigned k)
+search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct search *s, unsigned k)
 {
 	const REAL *x = t->x + p * t->k;
 	struct {
@@ -123,7 +155,7 @@ search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_
 	stack[n++].node = top;
 	while (n) {
 		size_t node = stack[--n].node;
-		if (stack[n].d2 > best->d2 || t->node_tree[node] == tree)
+		if (t->node_tree[node] == tree || !may_win(s, stack[n].d2))
 			continue;
 		while (node < t->nleaves) {
 			size_t a = 2 * node, b = a + 1;
@@ -132,11 +164,13 @@ search_below(const struct kd *t, size_t p, uint32_t tree, size_t top, struct kd_
 			node = da <= db ? a : b;
 			stack[n].d2 = da <= db ? db : da;
 			stack[n++].node = da <= db ? b : a;
-			if ((da <= db ? da : db) > best->d2 || t->node_tree[node] == tree)
+			if (t->node_tree[node] == tree || !may_win(s, da <= db ? da : db))
 				node = SIZE_MAX;
 		}
-		if (node != SIZE_MAX)
-			search_leaf(t, p, tree, leaf_of_node(t, node), best, k);
+		if (node == SIZE_MAX)
+			continue;
+		search_leaf(t, p, tree, leaf_of_node(t, node), &s->best, k);
+		s->looks++;
 	}
 }
 
@@ -144,16 +178,21 @@ CPU_INLINE void
 search_from(struct kd *t, size_t p, uint32_t tree, unsigned k)
 {
 	size_t own = node_of_leaf(t, p / LEAF);
-	struct kd_edge best = {best_d2(t, tree), NONE, NONE, 0, 0};
+	struct search s = {.best = {best_d2(t, tree), NONE, NONE, 0, 0}};
 
+	s.ties = __atomic_load_n(&t->nowing, __ATOMIC_RELAXED) < OWING ? TIES : 0;
 	if (t->node_tree[own] != tree)
-		search_leaf(t, p, tree, p / LEAF, &best, k);
+		search_leaf(t, p, tree, p / LEAF, &s.best, k);
 	for (size_t node = own; node > 1; node /= 2)
 		if (t->node_tree[node ^ 1] != tree)
-			search_below(t, p, tree, node ^ 1, &best, k);
-	t->bound[p] = best.d2;
-	if (best.span != NONE)
-		offer(t, tree, best);
+			search_below(t, p, tree, node ^ 1, &s, k);
+	count_looks(t, s.looks);
+	t->bound[p] = s.best.d2;
+	t->owes[p] = s.owes;
+	if (s.owes)
+		__atomic_add_fetch(&t->nowing, 1, __ATOMIC_RELAXED);
+	if (s.best.span != NONE)
+		offer(t, tree, s.best);
 }
 
 /* Tells whether a point may have an edge that its tree wants, and whether its list cannot tell. */
@@ -217,6 +256,7 @@ search_group(struct kd *t, size_t p, uint32_t tree, const struct group *g, unsig
 		looked = true;
 	}
 	t->bound[p] = looked ? best.d2 : beyond;
+	t->owes[p] = false;
 	if (best.span != NONE)
 		offer(t, tree, best);
 }
@@ -277,18 +317,22 @@ search_few(struct kd *restrict t, size_t from, size_t to)
 			search_from(t, p, t->tree[p], t->k);
 }
 
-/* Returns the squared distance of two points, or infinity for NONE, as leaf_d2() computes it. */
+/* Returns the squared distance of two points along the first k axes, as leaf_d2() computes it. */
+CPU_INLINE REAL
+axes_d2(const REAL *x, const REAL *y, unsigned k)
+{
+	REAL sum = 0;
+
+	for (unsigned a = 0; a < k; a++)
+		sum += (x[a] - y[a]) * (x[a] - y[a]);
+	return sum;
+}
+
+/* Returns the squared distance of two points, or infinity for NONE. */
 CPU_INLINE REAL
 pair_d2(const struct kd *t, size_t p, uint32_t q)
 {
-	const REAL *x = t->x + p * t->k, *y = t->x + q * t->k;
-	REAL sum = 0;
-
-	if (q == NONE)
-		return (REAL)INFINITY;
-	for (unsigned a = 0; a < t->k; a++)
-		sum += (x[a] - y[a]) * (x[a] - y[a]);
-	return sum;
+	return q == NONE ? (REAL)INFINITY : axes_d2(t->x + p * t->k, t->x + q * t->k, t->k);
 }
 
 /* Offers the first foreign point of the list, if it is certainly the nearest; else marks the list as used up. */
@@ -327,7 +371,182 @@ ask_lists(struct kd *t, size_t from, size_t to)
 			ask_list(t, p);
 }
 
+/* --- equal lengths ------------------------------------------------------------------------------------------------- */
+
+static inline uint32_t
+number_of(const struct kd *t, size_t vertex)
+{
+	return t->in->s->id ? t->in->s->id[vertex] : (uint32_t)vertex;
+}
+
+/* Compares the edges from p to the foreign vertices from..end-1 with *best, and keeps the first. */
+static void
+search_block(const struct kd *t, size_t p, size_t from, size_t end, struct kd_edge *best)
+{
+	for (size_t v = from; v < end; v++) {
+		const uint32_t q = t->by_number.point[v];
+		if (t->tree[q] == t->tree[p])
+			continue;
+		REAL d2 = pair_d2(t, p, q);
+		if (t->core) {
+			const REAL c = t->core[p] > t->core[q] ? t->core[p] : t->core[q];
+			d2 = d2 > c ? d2 : c;
+		}
+		const struct kd_edge e = edge_make(t, d2, p, q);
+		if (edge_before(&e, best))
+			*best = e;
+	}
+	count_looks(t, 1);
+}
+
+/* Point p looks for an edge that comes before *best, among the vertices from `from` on that a node has. Near numbers are first. */
+static void
+search_numbers(const struct kd *t, size_t p, size_t node, size_t from, size_t leaves,
+	       struct kd_edge *best)
+{
+	const size_t half = leaves / 2, middle = from + half * LEAF,
+		     end = from + leaves * LEAF < t->n ? from + leaves * LEAF : t->n;
+	const REAL *box = t->by_number.box + node * 2 * t->k;
+
+	if (from >= end || t->by_number.tree[node] == t->tree[p])
+		return;
+	const uint32_t number = t->number[p], low = number_of(t, from),
+		       high = number_of(t, end - 1),
+		       nearest = number < low	 ? low
+				 : number > high ? high
+				 : number > low	 ? number - 1
+						 : number + 1;
+	const struct kd_edge e = edge_between(best->d2, 0, 0, number, nearest);
+	if (!edge_before(&e, best) ||
+	    to_box_d2(0, t->x + p * t->k, box, box + t->k, 0, t->k) > best->d2)
+		return;
+	if (!half) {
+		search_block(t, p, from, end, best);
+		return;
+	}
+	const bool right = middle < t->n && number >= number_of(t, middle);
+	search_numbers(t, p, 2 * node + right, right ? middle : from, half, best);
+	search_numbers(t, p, 2 * node + !right, right ? from : middle, half, best);
+}
+
+/* Where the edge of its tree is as long as its own, a point that owes looks for one as long that comes first. */
+static void
+pay(struct kd *restrict t, size_t from, size_t to)
+{
+	for (size_t p = from; p < to; p++) {
+		const uint32_t tree = t->tree[p];
+		if (!t->owes[p] || tree == t->largest || t->bound[p] != best_d2(t, tree))
+			continue;
+		lock_take(t->locks, tree);
+		struct kd_edge best = t->best[tree];
+		lock_give(t->locks, tree);
+		search_numbers(t, p, 1, 0, t->row, &best);
+		offer(t, tree, best);
+	}
+}
+
+static inline void
+widen(REAL *box, const REAL *least, const REAL *most, size_t k)
+{
+	for (size_t a = 0; a < k; a++) {
+		box[a] = least[a] < box[a] ? least[a] : box[a];
+		box[k + a] = most[a] > box[k + a] ? most[a] : box[k + a];
+	}
+}
+
+/* Fills a node of by_number and those below it, which have so many leaves, the first of them at the vertex `from`. */
+static void
+fill_numbers(struct kd *t, size_t node, size_t from, size_t leaves)
+{
+	const size_t k = t->k, half = leaves / 2;
+	const REAL *x = t->in->s->x;
+	REAL *box = t->by_number.box + node * 2 * k;
+	uint32_t *tree = t->by_number.tree;
+
+	for (size_t a = 0; a < 2 * k; a++)
+		box[a] = a < k ? (REAL)INFINITY : (REAL)-INFINITY;
+	tree[node] = MIXED;
+	for (size_t v = from; !half && v < from + LEAF && v < t->n; v++) {
+		const uint32_t own = t->tree[t->by_number.point[v]];
+		widen(box, x + v * k, x + v * k, k);
+		tree[node] = v == from || own == tree[node] ? own : MIXED;
+	}
+	for (size_t i = 0, child = 2 * node; half && i < 2; i++, child++) {
+		fill_numbers(t, child, from + i * half * LEAF, half);
+		const REAL *least = t->by_number.box + child * 2 * k;
+		widen(box, least, least + k, k);
+		tree[node] = !i || tree[child] == tree[node] ? tree[child] : MIXED;
+	}
+}
+
+/*
+ * Boxes around a curve exclude little: between two circles whose planes have one point in common, all distances are nearly
+ * equal. Where the planes are along the axes, flat_d2 tells them apart.
+ */
+static void
+fill_flat(struct kd *t, const REAL *x)
+{
+	for (size_t node = 2 * t->nleaves; --node;) {
+		REAL *const d2 = t->flat_d2, least = (REAL)INFINITY;
+		const size_t leaf = leaf_of_node(t, node);
+		for (size_t p = leaf * LEAF; node >= t->nleaves && p < leaf_end(t, leaf); p++) {
+			const REAL d = axes_d2(x, t->x + p * t->k, t->flat);
+			least = t->tree[p] == t->largest && d < least ? d : least;
+		}
+		if (node < t->nleaves)
+			least = d2[2 * node] < d2[2 * node + 1] ? d2[2 * node] : d2[2 * node + 1];
+		d2[node] = least;
+	}
+}
+
 TARGET_END
+
+/* Sets flat, and then flat_d2 and which tree does not search. 0 or -ENOMEM. */
+static int
+find_flat(struct kd *t)
+{
+	enum { SOME = 256 };
+	size_t first[2] = {NONE, NONE};
+	unsigned flat[2] = {t->k, t->k};
+
+	t->flat = 0;
+	if (t->k < FLAT_K || t->ntrees != 2)
+		return 0;
+	for (size_t p = 0; p < t->n && (flat[0] || flat[1]); p++) {
+		const uint32_t c = t->tree[p];
+		first[c] = first[c] == NONE ? p : first[c];
+		while (flat[c] &&
+		       memcmp(t->x + p * t->k, t->x + first[c] * t->k, flat[c] * sizeof *t->x))
+			flat[c]--;
+	}
+	const bool c = flat[1] > flat[0];
+	if (!flat[c] || t->size[c] < SOME)
+		return 0;
+	t->flat_d2 = weir_alloc_large(2 * t->nleaves, sizeof *t->flat_d2);
+	if (!t->flat_d2)
+		return -ENOMEM;
+	t->flat = flat[c];
+	t->largest = !c;
+	fill_flat(t, t->x + first[c] * t->k);
+	return 0;
+}
+
+/* Makes by_number with the trees of this round. 0 or -ENOMEM. */
+static int
+order_by_number(struct kd *t)
+{
+	if (!t->by_number.point) {
+		t->by_number.point = weir_alloc_large(t->n, sizeof *t->by_number.point);
+		t->by_number.tree = weir_alloc_large(2 * t->row, sizeof *t->by_number.tree);
+		t->by_number.box = weir_alloc_large(4 * t->row * t->k, sizeof *t->by_number.box);
+		if (!t->by_number.point || !t->by_number.tree || !t->by_number.box)
+			return -ENOMEM;
+		for (size_t p = 0; p < t->n; p++)
+			t->by_number.point[t->vertex[p]] = (uint32_t)p;
+	}
+	fill_numbers(t, 1, 0, t->row);
+	return 0;
+}
 
 static int
 find_cores(struct kd *t)
@@ -384,9 +603,11 @@ label_nodes(struct kd *t)
 					 : MIXED;
 }
 
-static void
+/* Finds the edge of each tree. 0 or -ENOMEM. */
+static int
 search_all(struct kd *t)
 {
+	enum { LISTS, FEW, LEAVES, DEBTS, PASSES };
 	const size_t share = t->nleaves / (16 * (size_t)t->threads),
 		     chunk = share > 256 ? 256 : share + 1,
 		     chunks = (t->nleaves + chunk - 1) / chunk;
@@ -394,18 +615,29 @@ search_all(struct kd *t)
 	for (size_t c = 0; c < t->ntrees; c++)
 		t->best[c] = (struct kd_edge){(REAL)INFINITY, NONE, NONE, 0, 0};
 	label_nodes(t);
-	for (int pass = t->nnear ? 0 : 1; pass < 3; pass++)
+	t->nowing = 0;
+	if (find_flat(t))
+		return -ENOMEM;
+	for (int pass = t->nnear ? LISTS : FEW; pass < PASSES; pass++) {
+		if (pass == DEBTS && !t->nowing)
+			break;
+		if (pass == DEBTS && order_by_number(t))
+			return -ENOMEM;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(t->threads) if (t->n > SMALL)
 		for (size_t c = 0; c < chunks; c++) {
 			const size_t leaf = c * chunk,
 				     to = leaf + chunk < t->nleaves ? leaf + chunk : t->nleaves;
-			if (pass == 0)
+			if (pass == LISTS)
 				ask_lists(t, leaf * LEAF, leaf_end(t, to - 1));
-			else if (pass == 1)
+			else if (pass == FEW)
 				search_few(t, leaf * LEAF, leaf_end(t, to - 1));
-			else
+			else if (pass == LEAVES)
 				search_leaves(t, leaf, to);
+			else
+				pay(t, leaf * LEAF, leaf_end(t, to - 1));
 		}
+	}
+	return 0;
 }
 
 /* Every tree takes its edge. An edge that two trees chose is taken once. Returns the number of edges so far. */
@@ -460,7 +692,8 @@ start_trees(struct kd *t)
 	t->node_tree = weir_alloc_large(2 * t->nleaves, sizeof *t->node_tree);
 	t->used = weir_calloc_large(t->n, sizeof *t->used);
 	t->best = weir_alloc_large(t->n, sizeof *t->best);
-	if (!t->tree || !t->size || !t->node_tree || !t->used || !t->best)
+	t->owes = weir_calloc_large(t->n, sizeof *t->owes);
+	if (!t->tree || !t->size || !t->node_tree || !t->used || !t->best || !t->owes)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (t->n > SMALL)
 	for (size_t p = 0; p < t->n; p++) {
@@ -487,6 +720,11 @@ free_kd(struct kd *t)
 	weir_free(t->bound);
 	weir_free(t->used);
 	weir_free(t->best);
+	weir_free(t->owes);
+	weir_free(t->flat_d2);
+	weir_free(t->by_number.point);
+	weir_free(t->by_number.tree);
+	weir_free(t->by_number.box);
 	weir_free(t);
 }
 
@@ -550,7 +788,9 @@ boruvka(struct kd *t, struct emst_tree *tree)
 	int err = edge && up ? start_trees(t) : -ENOMEM;
 
 	while (!err && t->ntrees > 1) {
-		search_all(t);
+		err = search_all(t);
+		if (err)
+			break;
 		n = add_edges(t, up, edge, n);
 		step(t, 1 - (1 - LISTED) * log((double)(t->n - n)) / log((double)t->n));
 		number_trees(t, up);

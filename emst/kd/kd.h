@@ -16,6 +16,8 @@ struct kd_input {
 	const uint64_t *weight;
 	uint64_t min_weight;
 	double *core; /* [n], output: the squared core radii */
+	/* KD_TREE adds to *looks how often a point looked at the points of a leaf that is not its own. May be NULL. */
+	size_t *looks;
 };
 
 typedef int kd_engine(const struct kd_input *in, struct emst_tree *t);

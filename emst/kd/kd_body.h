@@ -25,7 +25,7 @@ TARGET_BEGIN
 
 static const double LISTED = 1. / 3;
 
-enum { LEAF = 16, SMALL = 8192, MAXHEIGHT = 40, MAXGROUP = 64, CROWD = 4 };
+enum { LEAF = 16, SMALL = 8192, MAXHEIGHT = 40, MAXGROUP = 64, CROWD = 4, FLAT_K = 4 };
 
 /*
  * VECTOR is the number of bytes in a vector. The tree of 300000 points of 2 floats takes 133 ms with AVX-512 and vectors of 32
@@ -83,6 +83,23 @@ struct kd {
 	uint8_t *used;
 	struct kd_edge *best; /* [ntrees]: the first edge of a tree in this round; owned */
 	unsigned char locks[LOCKS];
+
+	/*
+	 * When two trees are left, and all points of the one that searches are equal along the first axes, this is the number of
+	 * these axes, else 0. A node has the least squared distance along them to a point of the other tree.
+	 */
+	unsigned flat;
+	REAL *flat_d2; /* [node]; owned */
+
+	size_t nowing; /* points that owe in this round; threads add atomically */
+	bool *
+	    owes; /* [n]: its search passed over nodes that were as far as its edge is long; owned */
+	/* The vertices in blocks of LEAF, in the order of their numbers, and nodes over the blocks: root 1, children 2i and 2i+1. */
+	struct {
+		uint32_t *point; /* [n]: of a vertex; owned; NULL: no point has owed yet */
+		uint32_t *tree;	 /* [2 row]: as node_tree; owned */
+		REAL *box;	 /* [2 row][2][k]; owned */
+	} by_number;
 };
 
 /* An edge in the order of the rule, between the points p and q. */
@@ -139,20 +156,28 @@ leaf_of_node(const struct kd *t, size_t node)
 	return node >= t->row ? node - t->row : node + t->nleaves - t->row;
 }
 
-/* Returns the squared distance from a point to a box. */
+/* Adds the squared distance from a point to a box along the axes a..k-1 to the sum. */
 CPU_INLINE REAL
-box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
+to_box_d2(REAL sum, const REAL *x, const REAL *least, const REAL *most, unsigned a, unsigned k)
 {
-	const REAL *least = t->box + node * 2 * t->k, *most = least + t->k;
-	REAL sum = 0;
-
-	for (unsigned a = 0; a < k; a++) {
+	for (; a < k; a++) {
 		REAL below = least[a] - x[a], above = x[a] - most[a],
 		     d = below > above ? below : above;
 		d = d > 0 ? d : 0;
 		sum += d * d;
 	}
 	return sum;
+}
+
+/* Returns the squared distance from a point to the box of a node. */
+CPU_INLINE REAL
+box_d2(const struct kd *t, const REAL *x, size_t node, unsigned k)
+{
+	const REAL *least = t->box + node * 2 * t->k;
+
+	if (k >= FLAT_K && t->flat)
+		return to_box_d2(t->flat_d2[node], x, least, least + t->k, t->flat, k);
+	return to_box_d2(0, x, least, least + t->k, 0, k);
 }
 
 /* Computes the squared distances from a point to the points of a leaf. */
