@@ -40,6 +40,7 @@ struct shape {
 	size_t inputs, planes;
 	size_t w, h, pictures; /* pictures: 0 for a list */
 	double opaque;	       /* as in struct vertices */
+	size_t missing;	       /* pixels without data, of a list of colours those of its pictures */
 };
 
 /* Pixels without data: they are no vertices and have no class. */
@@ -66,6 +67,7 @@ struct rows {
 	 */
 	uint32_t *place;
 	uint64_t total;	 /* the sum of all counts */
+	size_t missing;	 /* pixels without data: places count them too */
 	double opaque;	 /* as in struct vertices */
 	size_t distinct; /* the rows that were left when equal ones were last joined */
 };

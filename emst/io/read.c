@@ -216,12 +216,13 @@ copy_samples(char *x, const struct vertices *v, size_t i)
 		memcpy(x, (const char *)v->data + v->first[i] * bytes, bytes);
 }
 
-/* Appends all vertices of v. Their places are moved by the pixels of all rows before. */
+/* Appends all vertices of v, whose pictures have so many pixels without data. Their places are moved by all pixels before. */
 static void
-append(struct rows *r, const struct vertices *v, const struct raw_in *in)
+append(struct rows *r, const struct vertices *v, size_t missing, const struct raw_in *in)
 {
-	const uint64_t before = r->total, most = has_places(r) ? EMST_MAXPOINTS : ROWS_MOST;
-	bool fits = v->total < ROWS_MOST - before;
+	const uint64_t before = r->total + r->missing,
+		       most = has_places(r) ? EMST_MAXPOINTS : ROWS_MOST;
+	bool fits = v->total < ROWS_MOST - r->total;
 
 	make_room(r, v->set.n);
 	for (size_t i = 0; fits && i < v->set.n; i++, r->n++) {
@@ -237,6 +238,9 @@ append(struct rows *r, const struct vertices *v, const struct raw_in *in)
 		raw_die(in, "--together: all pictures have more than %s pixels",
 			has_places(r) ? "2147483647" : "2^46");
 	r->total += v->total;
+	r->missing += missing;
+	if (has_places(r) && r->place[r->n - 1] >= r->total + r->missing)
+		r->missing = r->place[r->n - 1] + 1 - (size_t)r->total;
 }
 
 /* Joins equal rows when there are many. */
@@ -252,7 +256,8 @@ join_rows(struct rows *r, const struct raw_in *in, int threads)
 		return;
 	insist(in, rows_vertices(r, &v, threads, &at));
 	insist(in, vertices_weigh(&v, threads));
-	append(&joined, &v, in);
+	append(&joined, &v, 0, in);
+	joined.missing = r->missing;
 	vertices_free(&v);
 	rows_free(r);
 	*r = joined;
@@ -283,7 +288,7 @@ columns_end(const struct img *x, const char *words)
 static void
 describe_colours(struct shape *s, const struct raw_in *in, const struct img *x, const char *type)
 {
-	const char *opaque = img_key(x, "opaque");
+	const char *opaque = img_key(x, "opaque"), *missing = img_key(x, "missing");
 
 	s->type = img_type_named(type);
 	if (s->type == IMG_NONE)
@@ -300,6 +305,8 @@ describe_colours(struct shape *s, const struct raw_in *in, const struct img *x, 
 		raw_die(in,
 			"opaque:=%s: want the alpha of opaque pixels, 1 to 65535, of 2 or 4 planes",
 			opaque);
+	if (missing && !(opt_size(missing, &s->missing) && s->missing < EMST_MAXPOINTS))
+		raw_die(in, "missing:=%s: want a number of pixels below 2147483648", missing);
 }
 
 static void
@@ -402,6 +409,7 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 			missing_find(m, in, &item->x, s->planes, &s->inputs);
 		if (axiskeys_alpha(&item->x) == ALPHA_PREMULTIPLIED)
 			axiskeys_straighten(&item->x, item->x.data, s->inputs);
+		s->missing = m->n;
 		err = vertices_make(v, item->x.data, s->type, s->inputs, s->planes,
 				    s->points ? VERTICES_POINTS : r->of, r->threads, &at);
 	}
@@ -410,7 +418,7 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 			s->points    ? "point"
 			: s->counted ? "row"
 				     : "pixel",
-			at / s->planes,
+			m->n ? m->place[at / s->planes] : at / s->planes,
 			r->of == VERTICES_PIXELS ? "; --neighbours joins all pixels" : "");
 	insist(in, err);
 	if (m->n && v->first)
@@ -437,7 +445,7 @@ add_item(struct rows *all, struct item *item, struct raw_in *in, const struct re
 			s.opaque, all->opaque);
 	item_fill(item, in, r);
 	insist(in, vertices_weigh(&item->v, r->threads));
-	append(all, &item->v, in);
+	append(all, &item->v, item->shape.missing, in);
 	join_rows(all, in, r->threads);
 }
 
@@ -454,6 +462,7 @@ item_load_all(struct item *all, struct raw_in *in, const struct reading *r)
 	}
 	insist(in, rows_vertices(&all->rows, &all->v, r->threads, &at));
 	all->v.opaque = all->rows.opaque;
+	all->shape.missing = all->rows.missing;
 	return items;
 }
 

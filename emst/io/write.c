@@ -200,6 +200,7 @@ drop_columns(struct img *y, const struct result *r)
 	img_drop_key(y, "columns");
 	img_drop_key(y, "colours");
 	img_drop_key(y, "opaque");
+	img_drop_key(y, "missing");
 }
 
 static void
@@ -283,7 +284,7 @@ static void
 write_palette(struct raw_out *out, const struct result *r)
 {
 	size_t k = r->item->v.set.k;
-	const uint64_t missing = r->item->missing.n, *weight = r->classes->weight;
+	const uint64_t missing = r->item->shape.missing, *weight = r->classes->weight;
 
 	for (size_t label = weight[0] || missing ? 0 : 1; label <= r->classes->n; label++) {
 		const uint64_t pixels = weight[label] + (label ? 0 : missing);
@@ -347,6 +348,8 @@ write_colours(struct raw_out *out, const struct result *r)
 	img_set_key(&y, "colours", "%s", img_type_name(v->type));
 	if (v->opaque > 0)
 		img_set_key(&y, "opaque", "%.0f", v->opaque);
+	if (r->item->shape.missing)
+		img_set_key(&y, "missing", "%zu", r->item->shape.missing);
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < v->set.n; i++) {

@@ -110,7 +110,7 @@ search_leaf(const struct kd *t, size_t p, uint32_t tree, size_t leaf, struct kd_
 
 /*
  * The search of one point. Where very many nodes are as far as its edge is long, all of them could have an edge of equal length
- * whose numbers come first. The search looks at TIES of them and passes over the others; search_ties() does the rest.
+ * whose numbers come first. The search looks at TIES of them and passes over the others; pay() looks at these.
  */
 enum { TIES = 64, OWING = 64 };
 struct search {
