@@ -41,7 +41,7 @@ static const struct opt table[] = {
     {0, "hysteresis", OPT_STR, AT(hysteresis), "LO,HI",
      "pixels of LO or more that are connected to one of HI or more"},
     {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
-     .lo = 4, .hi = 26, .words = "4|6|8|18|26"},
+     .lo = 4, .hi = 26, .words = "4|6|8|18|26", .seen = AT(has_conn)},
     {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
      .words = "error|barrier|frame"},

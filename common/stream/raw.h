@@ -118,6 +118,12 @@ uint64_t raw_offset(const struct raw_in *in);
 /* Writes a line on stderr that says what the current item is, for -v. --quiet silences it. */
 void raw_say(const struct raw_in *in, const struct img *x);
 
+/*
+ * Warns, once in a process, where the slices of a volume are taken one by one, and where channels or frames become one volume. way:
+ * what takes them otherwise, such as "-c 26"; NULL: they were asked for one by one.
+ */
+void raw_doubt_stack(const struct raw_in *in, const struct img *x, bool volume, const char *way);
+
 /* Writes what messages call the current item: `file`, or `file: item N`. */
 enum { RAW_WHERE = 4352 };
 void raw_where(const struct raw_in *in, char where[RAW_WHERE]);

@@ -1,9 +1,11 @@
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -688,6 +690,30 @@ raw_say(const struct raw_in *in, const struct img *x)
 		sprintf(sizes + strlen(sizes), "%s%zu", i ? " x " : "", x->axis[i].n);
 	warn("%s: item %zu: %s, %s, %s", raw_name(in), raw_item(in), img_format_name(x->format),
 	     img_type_name(x->type), sizes);
+}
+
+void
+raw_doubt_stack(const struct raw_in *in, const struct img *x, bool volume, const char *way)
+{
+	static bool said;
+	const int deep = img_row_axis(x) + 2;
+	const struct img_axis *a = &x->axis[deep];
+
+	if (said || x->dim <= deep || a->n == 1)
+		return;
+	const char *other = img_no_depth(a), *label = a->label ? a->label : "";
+	const bool depth =
+	    !strcasecmp(label, "z") || (!strncasecmp(label, "slice", 5) && !isnan(a->spacing));
+
+	said = volume ? other != NULL : depth && way;
+	if (said && volume)
+		warn("%s: axis %d is `%s' and not z, and its pictures become one volume; rawaxes "
+		     "--order brings z there, or --slice takes one",
+		     raw_name(in), deep, other);
+	else if (said)
+		warn("%s: axis %d is `%s', and its pictures are taken one by one; %s takes the "
+		     "volume",
+		     raw_name(in), deep, label, way);
 }
 
 void

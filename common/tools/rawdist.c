@@ -79,6 +79,7 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x, 
 		warn("%s: a part of a picture (tile:=%s): what lies beyond its sides is not seen; "
 		     "see rawjoin",
 		     raw_name(in), img_key(x, "tile"));
+	raw_doubt_stack(in, x, args->volume, "--volume");
 	s = (struct distance_shape){.w = p.w, .h = p.h, .depth = args->volume ? p.n : 1};
 	*n = args->volume ? 1 : p.n;
 	find_steps(args, in, x, s.step);

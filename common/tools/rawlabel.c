@@ -66,6 +66,7 @@ enum to { LABELS, TABLE, CSV };
 struct args {
 	struct opt_common common;
 	int connectivity; /* 4, 8, 6, 18 or 26; while options are parsed, the index of the word */
+	bool chosen;	  /* it was given */
 	double above;
 	bool has_above;
 	size_t min_size;
@@ -80,7 +81,7 @@ struct args {
 
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
-     "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26"},
+     "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26", .seen = AT(chosen)},
     {0, "above", OPT_REAL, AT(above), "T",
      "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
     {0, "min-size", OPT_SIZE, AT(min_size), "N", "components of fewer samples are left out (1)", 1,
@@ -316,6 +317,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	if (args->to == CSV && args->dims && args->dims != dims)
 		raw_die(in, "its table has other columns than that of the item before");
 	args->dims = dims;
+	raw_doubt_stack(in, x, volume, args->chosen ? NULL : "-c 26");
 	check_place(in, x, &p);
 	struct table rows = {.x = x, .item = st->items, .dims = dims, .map = args->map};
 	if (args->map && !map_of_page(x, rows.g))

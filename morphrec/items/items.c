@@ -428,7 +428,9 @@ item_problem(struct item *i, const struct img *x)
 		     raw_name(in), a->conn);
 	if (morphrec_is_volume(a->conn)) {
 		check_slices(in, x, p);
+		raw_doubt_stack(in, x, true, NULL);
 	} else {
+		raw_doubt_stack(in, x, false, a->has_conn ? NULL : "-c 26");
 		p->d *= p->n;
 		p->n = 1;
 	}
