@@ -64,6 +64,23 @@ load lib
 nan'
 }
 
+@test "integers of 64 bits are compared exactly, or refused by name" {
+	{ item float 4 -- | sed 's/float/int64/' && perl -e 'print pack("q<*", 9007199254740993, 9007199254740992, -9007199254740993, 5)'; } >a
+	while read -r t labels; do
+		same <(rawlabel --above="$t" a | rawtotext) "$labels"
+	done <<-'END'
+		9007199254740992 1 0 0 0
+		9007199254740991 1 1 0 0
+		-9007199254740992 1 1 0 2
+		1e30 0 0 0 0
+		-1e30 1 1 1 1
+	END
+	fails 2 "--above: '9007199254740993' has more digits than a double" rawlabel --above=9007199254740993 a
+	fails 1 'a: sample 0 is an integer from 2^53 on' rawlabel --split=0 a
+	rawtile --grid=2x1 --only=1 a | rawjoin --fill=9007199254740993 >b
+	same <(samples b) '9007199254740993 9007199254740993 -9007199254740993 5'
+}
+
 @test "a part of a picture gives places in the whole" {
 	item float '2 2' 'spacings: .5 2' 'axis mins: 10 -1' -- 0 0 0 3 >a
 	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 3-14) '10.5,1,10.5,1,10.5,1,3,3,10.5,1,10.5,1'

@@ -202,6 +202,8 @@ store(const struct opt *o, const char *value, void *args, size_t most)
 		double *v = to;
 		if (!opt_number(value, v) || !isfinite(*v) || !within(o, *v))
 			die_range(o, value, "a number");
+		if (!value[strspn(value, "-+0123456789")] && strtold(value, NULL) != *v)
+			die_usage("%s: '%s' has more digits than a double", spelled(o), value);
 	} else if (o->kind == OPT_STR)
 		*(const char **)to = value;
 	else if (o->kind == OPT_WORD)

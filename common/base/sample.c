@@ -175,6 +175,19 @@ THRESHOLD(f32, float)
 THRESHOLD(f64, double)
 #undef THRESHOLD
 
+/* Compares integers of 64 bits, which a double would round, with the greatest integer that is not above `above`. */
+#define THRESHOLD_LONG(NAME, TYPE, LEAST, END)                                                   \
+	static void NAME(uint8_t *to, const TYPE *v, size_t n, double above)                     \
+	{                                                                                        \
+		const double t = floor(above);                                                   \
+                                                                                                 \
+		for (size_t i = 0; i < n; i++)                                                   \
+			to[i] = isnan(t) ? v[i] != 0 : t < LEAST || (t < END && v[i] > (TYPE)t); \
+	}
+THRESHOLD_LONG(threshold_i64, int64_t, -0x1p63, 0x1p63)
+THRESHOLD_LONG(threshold_u64, uint64_t, 0, 0x1p64)
+#undef THRESHOLD_LONG
+
 void
 sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *restrict from,
 		 enum img_type type, size_t n, double above)
@@ -185,6 +198,10 @@ sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *re
 		threshold_u16(chosen, from, n, above);
 	} else if (type == IMG_F32) {
 		threshold_f32(chosen, from, n, above);
+	} else if (type == IMG_I64) {
+		threshold_i64(chosen, from, n, above);
+	} else if (type == IMG_U64) {
+		threshold_u64(chosen, from, n, above);
 	} else {
 		sample_load(work, from, type, n);
 		threshold_f64(chosen, work, n, above);

@@ -501,8 +501,8 @@ put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 	_Alignas(double) char sample[8];
 
 	memcpy(sample, w->gap.sample, sizeof sample);
-	if (w->missing && how->fill && sample_store(sample, &how->value, w->y.type, 1) != 1)
-		die("--fill: %g is no %s", how->value, img_type_name(w->y.type));
+	if (w->missing && how->fill && !nodata_store(sample, w->y.type, how->fill))
+		die("--fill: %s is no %s", how->fill, img_type_name(w->y.type));
 	if (w->missing && !how->fill && !img_key(&w->y, "nodata"))
 		img_set_key(&w->y, "nodata", "nan");
 	raw_head(out, &w->y);

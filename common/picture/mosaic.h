@@ -77,8 +77,7 @@ bool overlap_combines(enum overlap how);
 
 struct mosaic_how {
 	int overlap;			 /* enum overlap: what overlapping pixels become */
-	const char *fill;		 /* NULL: missing pixels are an error */
-	double value;			 /* the number that fill states */
+	const char *fill;		 /* a number; NULL: missing pixels are an error */
 	bool map;			 /* all parts are of one picture, a map */
 	size_t max_mem;			 /* 0: pictures are held in memory */
 	const struct opt_common *common; /* of the command line */

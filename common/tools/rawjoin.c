@@ -410,9 +410,10 @@ static struct args
 parse(int argc, char **argv)
 {
 	struct args args = {0};
+	double fill;
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.how.fill && !opt_number(args.how.fill, &args.how.value))
+	if (args.how.fill && !opt_number(args.how.fill, &fill))
 		die_usage("--fill: '%s' is not a number", args.how.fill);
 	if (args.missing && !args.npath)
 		die_usage("--missing needs the names of the files");

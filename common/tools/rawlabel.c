@@ -189,6 +189,13 @@ read_parts(const struct args *args, struct raw_in *in, const struct img *x, stru
 		sample_threshold(at.chosen, at.values, at.from, x->type, l->w,
 				 args->has_above ? args->above : NAN);
 		sample_load(at.values, at.from, x->type, l->w);
+		for (size_t k = 0;
+		     img_type_size(x->type) == 8 && !img_is_float(x->type) && k < l->w; k++)
+			if (fabs(at.values[k]) >= 0x1p53)
+				raw_die(in,
+					"sample %zu is an integer from 2^53 on, which doubles "
+					"cannot tell from the next",
+					i * l->w + k);
 	}
 	stats_charge(st, STATS_READ);
 	check(in, args->markers.path
