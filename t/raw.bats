@@ -33,6 +33,11 @@ max: 3'
 	gen values 2x1 7 8 >>a.nrrd
 	echo 'f = open("a.nrrd", "rb"); print(item(f).tolist(), item(f).tolist())' >>item.py
 	same <($python item.py) '[[1, 2, 3], [4, 5, 6]] [[7.0, 8.0]]'
+	sed -i '$s/;.*/\nwhile f.peek(): x = item(f); print(x.dtype, x.sum())/' item.py
+	for type in char uchar short ushort int uint int64 uint64 float double; do
+		gen --type=$type values 2x1 1 2 | pgmtoraw
+	done >a.nrrd
+	same <($python item.py | tr '\n' ' ' | sed 's/ $//') 'int8 3 uint8 3 int16 3 uint16 3 int32 3 uint32 3 int64 3 uint64 3 float32 3.0 float64 3.0'
 }
 
 @test "NRRD that is no raw item is refused, and the program that converts it is named" {
