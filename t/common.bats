@@ -78,6 +78,17 @@ load lib
 	printf '%s\n' "$output" | iconv -f utf-8 -t utf-8 | grep 'é ... é.*/x: '
 }
 
+@test "a file that its name calls PNG or the like holds something else, and a warning says so" {
+	gen noise 9 9 >a.pgm
+	same <(rawaxes -o x.png a.pgm 2>&1) 'rawaxes: x.png: the file holds PNM, not PNG: pipe to pnmtopng'
+	same <(wconv -k a.pgm -o x.JPG a.pgm a.pgm 2>&1) 'wconv: x.JPG: the file holds weir-raw, not JPEG: pipe to rawtopnm and pnmtojpeg'
+	same <(pgmtoraw -o x.fits a.pgm 2>&1) 'pgmtoraw: x.fits: the file holds weir-raw, not FITS: pipe to rawtofits'
+	dptrace -p 1,1 -p 7,7 --overlay=o.png -o t.csv --to=csv a.pgm 2>&1 | grep 'dptrace: o.png: the file holds PNM, not PNG: pipe to pnmtopng'
+	for command in rawtotiff.tif rawtofits.fits rawtonpy.npy rawtotext.csv pgmtoraw.nrrd pgmtoraw.pgm; do
+		${command%.*} -o x.${command#*.} a.pgm 2>&1 | cmp - /dev/null
+	done
+}
+
 @test "an option without its argument is named" {
 	fails 2 "'-t' needs an argument" rawtopnm -t
 	fails 2 "'--range' needs an argument" rawtopnm --range

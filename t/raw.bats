@@ -37,7 +37,7 @@ max: 3'
 	for type in char uchar short ushort int uint int64 uint64 float double; do
 		gen --type=$type values 2x1 1 2 | pgmtoraw
 	done >a.nrrd
-	same <($python item.py | tr '\n' ' ' | sed 's/ $//') 'int8 3 uint8 3 int16 3 uint16 3 int32 3 uint32 3 int64 3 uint64 3 float32 3.0 float64 3.0'
+	same <($python item.py | paste -sd ' ') 'int8 3 uint8 3 int16 3 uint16 3 int32 3 uint32 3 int64 3 uint64 3 float32 3.0 float64 3.0'
 }
 
 @test "NRRD that is no raw item is refused, and the program that converts it is named" {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "common/base/die.h"
@@ -150,6 +151,29 @@ put_raw_head(struct raw_out *out, const struct img *x)
 	free(text);
 }
 
+/* Warns where the name of the file promises another format than it gets. */
+static void
+doubt_name(const struct raw_out *out)
+{
+	static const struct {
+		const char *end, *format, *program;
+	} known[] = {{"png", "PNG", "pnmtopng"},     {"jpg", "JPEG", "pnmtojpeg"},
+		     {"jpeg", "JPEG", "pnmtojpeg"},  {"gif", "GIF", "pamtogif"},
+		     {"tif", "TIFF", "rawtotiff"},   {"tiff", "TIFF", "rawtotiff"},
+		     {"fits", "FITS", "rawtofits"},  {"fit", "FITS", "rawtofits"},
+		     {"npy", "NumPy", "rawtonpy"},   {"sgy", "SEG-Y", "rawtosegy"},
+		     {"segy", "SEG-Y", "rawtosegy"}, {"su", "SU", "rawtosu"},
+		     {"csv", "text", "rawtotext"},   {"txt", "text", "rawtotext"}};
+	const char *dot = strrchr(out->name, '.');
+
+	for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
+		if (!strcasecmp(dot + 1, known[i].end))
+			warn("%s: the file holds %s, not %s: pipe to %s%s", out->name,
+			     out->pnm ? "PNM" : "weir-raw", known[i].format,
+			     out->pnm || known[i].program[0] == 'r' ? "" : "rawtopnm and ",
+			     known[i].program);
+}
+
 void
 raw_head(struct raw_out *out, const struct img *x)
 {
@@ -166,6 +190,8 @@ raw_head(struct raw_out *out, const struct img *x)
 		die("%s: the size of the item overflows", out->name);
 	out->size = img_type_size(x->type);
 	out->pnm = !why;
+	if (!out->bytes)
+		doubt_name(out);
 	if (out->pnm)
 		begin_pictures(out, x);
 	else
