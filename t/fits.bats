@@ -308,10 +308,73 @@ after() {
 	fitstoraw <a.fits.gz | rawtotext | cmp - <(rawtotext a)
 }
 
-@test "checksums are true" {
+@test "a quantised image is right behind one that is packed without loss" {
+	py <<-'END'
+		a = np.random.default_rng(1).normal(100, 9, (40, 50)).astype('f4')
+		def pack(**how): return fits.CompImageHDU(a, tile_size=(50, 1), **how)
+		for method in (-1, 1):
+		    fits.HDUList([fits.PrimaryHDU(), pack(compression_type='GZIP_2', quantize_level=0),
+		        pack(compression_type='RICE_1', quantize_level=16, quantize_method=method)]).writeto('a%d.fits' % -method)
+		    fits.open('a%d.fits' % -method)[2].data.astype('<f4').tofile('a%d' % -method)
+	END
+	for n in 1 -1; do
+		for options in '' --hdu=2; do
+			fitstoraw $options "a$n.fits" | tail -c 8000 | cmp - "a$n"
+		done
+	done
+}
+
+@test "what is missing or left behind the last image is a warning" {
+	fits 16 '2 2' -- 's>' 1 2 3 4 >a.fits
+	head -c 2888 a.fits >short.fits
+	fitstoraw short.fits 2>err | rawtofits | cmp - a.fits
+	same err 'fitstoraw: short.fits: HDU 0: all samples are there, but the last 2872 bytes of the file, which fill its last block, are missing'
+	fails 1 'the payload ends after 7 of 8 bytes' fitstoraw <(head -c 2887 a.fits)
+	{ cat a.fits && printf 'hello world'; } >long.fits
+	fitstoraw long.fits 2>err | rawtofits | cmp - a.fits
+	grep -x 'fitstoraw: long.fits: no HDU begins behind HDU 0, and the rest is left out: .*' err
+	run -1 fitstoraw <(cat a.fits a.fits)
+	fails 1 'no FITS file' fitstoraw <(echo hello)
+}
+
+@test "a mask among images is named once" {
+	fits -32 '2' -- 'f>' 1 2 >a.fits
+	for name in DQ MASK; do
+		fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits
+	done
+	fitstoraw a.fits 2>err | rawinfo | grep -c ^mean | grep -x 3
+	same err 'fitstoraw: a.fits: HDU 1 DQ: integers beside images, as of a mask; programs take them as one more image: --hdu=LIST leaves them out'
+	fitstoraw --hdu=0,1 a.fits 2>err >b
+	[ ! -s err ]
+}
+
+@test "tiles that cannot hold their pixels are refused before cfitsio reads them" {
+	gen noise --type=ushort 70 50 | rawtofits --compress=rice >a.fits
+	# What the header says of RICE, and where the first tile lies, which is said behind the header.
+	while IFS='|' read -r from text; do
+		perl -0777 -pe "$from" a.fits >b.fits
+		cmp -s a.fits b.fits && exit 1
+		fails 1 "$text" fitstoraw b.fits
+	done <<-'END'
+		s/(ZVAL1   = {19})32/$1-1/|tile 1 is damaged: it cannot have its pixels in
+		s/(ZVAL1   = {19})32/$1 0/|has a size of 0 where cfitsio divides by it
+		substr($_, 5760, 4) = pack "N", 2|tile 1 is damaged: it cannot have its pixels in 2 bytes from byte 0 of
+		substr($_, 5768, 4) = pack "N", 1 << 30|tile 2 is damaged
+		substr($_, 5772, 4) = pack "N", 1 << 30|tile 2 is damaged
+	END
+}
+
+@test "checksums are true, and a wrong one is named and not made true" {
 	gen noise 9 9 >a
 	rawtofits --checksum a >a.fits
 	fitstoraw a.fits | rawtofits | cmp a.fits
+	for n in 2885 800; do # a sample, a card
+		perl -0777 -pe "substr(\$_, $n, 1) ^= \"\1\"" a.fits >b.fits
+		fitstoraw b.fits 2>err | rawtofits | has NAXIS1:='9 / length of data axis 1'
+		run -1 grep SUM cards
+		[ $n = 800 ] && text='CHECKSUM is wrong: the header or data' || text='DATASUM is wrong: the data'
+		same err "fitstoraw: b.fits: HDU 0: $text changed since it was written; the item gets no checksum"
+	done
 	fitstoraw a.fits | morphrec --hmax=3 | rawtofits >b.fits
 	py <<<'import warnings; warnings.simplefilter("error"); [h.data for h in fits.open("b.fits", checksum=True)]'
 }
@@ -436,7 +499,8 @@ model() {
 		fails 1 "$text" fitstoraw --hdu=1 m.psf
 	done <<-'END'
 		2,1.0,,,HDU 1: it is a model of PSFEx, and POLDEG1 does not agree with the number of planes
-		1,0.0,,,is a table
+		1,0.0,,,is a table of PSFEx without a card PSF_SAMP above 0
+		1,1.0,POLNAXIS,POLNAXES,is a table of PSFEx without the card POLNAXIS
 		1,1e9,,,PSF_SAMP is not in .01..100
 		1,1.0,X_IMAGE ,MAG_AUTO,depends on more than X_IMAGE and Y_IMAGE
 		1,1.0,PSFAXIS1=                    3,PSFAXIS1=                 4000,its column does not have the samples of PSFAXIS

@@ -1,11 +1,16 @@
 /* link: -lcfitsio */
 /* fitstoraw: the images of FITS files as raw items. */
+#include <ctype.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/progress.h"
@@ -38,8 +43,14 @@ enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that 
 struct source {
 	const struct tempfile *file;
 	fitsfile *f;
+	void *map; /* what f reads in place of the file; NULL: it reads the file; owned */
+	size_t mapped;
 	int unit;	       /* number of the HDU; 0 is the primary HDU */
 	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
+	bool gzipped;	       /* f->bytes are not those that cfitsio reads */
+	bool spoilt;	       /* a checksum of the HDU is wrong */
+	bool floats,
+	    masked;	  /* an item of this file has floats; warn_mask() has said what it says */
 	struct img empty; /* holds the cards of a primary HDU without pixels for the next item */
 };
 
@@ -60,6 +71,16 @@ number_of(fitsfile *f, const char *name, double absent)
 		return v;
 	fits_clear_errmsg();
 	return absent;
+}
+
+/* A number of the header whose name ends in i + 1. */
+static double
+numbered(fitsfile *f, const char *name, int i, double absent)
+{
+	char key[24];
+
+	snprintf(key, sizeof key, "%s%d", name, i + 1);
+	return number_of(f, key, absent);
 }
 
 /* --- what the HDU holds --------------------------------------------------------------------------------------------- */
@@ -137,13 +158,16 @@ read_layout(const struct source *s)
 
 /* Whether a card becomes a key. Structural cards do, for their comments, except those that converted samples make wrong. */
 static bool
-is_kept(const struct layout *l, const char *name)
+is_kept(const struct source *s, const struct layout *l, const char *name)
 {
+	if (s->spoilt && card_is_one_of(name, " CHECKSUM DATASUM "))
+		return false;
 	return !l->scaled || !card_is_one_of(name, " BLANK BSCALE BZERO BITPIX ");
 }
 
 static void
-add_card(struct img *x, const struct layout *l, const char *prefix, char *card, char **pieces)
+add_card(struct img *x, const struct source *s, const struct layout *l, const char *prefix,
+	 char *card, char **pieces)
 {
 	char name[CARD_PREFIX_LEN + CARD_NAME + 1], value[CARD + 1], key[32];
 
@@ -153,7 +177,7 @@ add_card(struct img *x, const struct layout *l, const char *prefix, char *card, 
 	if (l->packed && !card_unpack(card))
 		return;
 	card_to_key(card, name, value);
-	if (!is_kept(l, name + CARD_PREFIX_LEN))
+	if (!is_kept(s, l, name + CARD_PREFIX_LEN))
 		return;
 	if (!strcmp(name, CARD_PREFIX "COMMENT") && !strcmp(prefix, CARD_PREFIX) &&
 	    card_take_comment(x, value, pieces))
@@ -170,7 +194,7 @@ add_cards(struct img *x, const struct source *s, const struct layout *l, const c
 
 	fits_get_hdrspace(s->f, &n, NULL, &status);
 	for (int i = 1; i <= n && !fits_read_record(s->f, i, card, &status); i++)
-		add_card(x, l, prefix, card, &pieces);
+		add_card(x, s, l, prefix, card, &pieces);
 	if (pieces) /* the last piece is missing */
 		card_take_comment(x, "", &pieces);
 	if (status)
@@ -179,7 +203,134 @@ add_cards(struct img *x, const struct source *s, const struct layout *l, const c
 
 /* --- items ---------------------------------------------------------------------------------------------------------- */
 
-/* Positions are FITS's pixel numbers less 1. The cards of the coordinate system refer to them. */
+/* Returns the bytes of the HDU's data, without those that fill the last block. The header says how many. */
+static double
+data_bytes(fitsfile *f)
+{
+	const double dim = number_of(f, "NAXIS", 0);
+	double n = dim > 0;
+
+	for (int i = 0; i < dim && i < 999; i++)
+		n *= numbered(f, "NAXIS", i, 0);
+	return (n + number_of(f, "PCOUNT", 0)) * number_of(f, "GCOUNT", 1) *
+	       fabs(number_of(f, "BITPIX", 8)) / 8;
+}
+
+/* Dies when the file is too short for the HDU, before anything is written, and warns when only the fill is missing. */
+static void
+insist_on_all(const struct source *s)
+{
+	LONGLONG head, data, end;
+	int status = 0;
+
+	if (s->gzipped)
+		return;
+	if (fits_get_hduaddrll(s->f, &head, &data, &end, &status))
+		die_fits(s, status);
+	const double want = data_bytes(s->f), has = fdim((double)s->file->bytes, (double)data);
+	if (has < want)
+		die("%s: HDU %d: the payload ends after %.0f of %.0f bytes", s->file->name, s->unit,
+		    has, want);
+	if (s->file->bytes < (uint64_t)end)
+		warn("%s: HDU %d: all samples are there, but the last %ju bytes of the file, which "
+		     "fill "
+		     "its last block, are missing",
+		     s->file->name, s->unit, (uintmax_t)((uint64_t)end - s->file->bytes));
+}
+
+/* Returns how many pixels tile `row` of a compressed image has, which count from 0. */
+static double
+tile_pixels(const FITSfile *f, LONGLONG row)
+{
+	double n = 1;
+
+	for (int i = 0; i < f->zndim; i++) {
+		const LONGLONG tiles = (f->znaxis[i] - 1) / f->tilesize[i] + 1,
+			       first = row % tiles * f->tilesize[i], rest = f->znaxis[i] - first;
+
+		n *= (double)(rest < f->tilesize[i] ? rest : f->tilesize[i]);
+		row /= tiles;
+	}
+	return n;
+}
+
+/* Whether so many bytes may hold a tile of n pixels. cfitsio trusts a tile, and a wrong one leads it out of its memory. */
+static bool
+may_hold(const struct source *s, LONGLONG row, LONGLONG bytes, double n)
+{
+	const FITSfile *f = s->f->Fptr;
+	unsigned char head[10];
+	int status = 0, any;
+
+	if (f->compress_type == RICE_1) { /* a whole sample, and some bits for each block */
+		const int bits = f->rice_bytepix == 1	? 3
+				 : f->rice_bytepix == 2 ? 4
+							: 5,
+			  size = f->rice_bytepix < 4 ? f->rice_bytepix : 4;
+		return f->rice_blocksize > 0 && size > 0 &&
+		       (double)bytes >= size + ceil(ceil(n / f->rice_blocksize) * bits / 8);
+	}
+	if (f->compress_type == HCOMPRESS_1) { /* two bytes, then its width and height */
+		double size[2] = {0, 0};
+
+		if (bytes < (LONGLONG)sizeof head ||
+		    fits_read_col(s->f, TBYTE, f->cn_compressed, row + 1, 1, sizeof head, NULL,
+				  head, &any, &status))
+			return false;
+		for (int i = 0; i < 8; i++)
+			size[i / 4] = size[i / 4] * 256 + head[2 + i];
+		return size[0] * size[1] == n;
+	}
+	return true;
+}
+
+/* Dies where a tile of a compressed image lies beyond the data, or cannot have its pixels. */
+static void
+insist_on_tiles(const struct source *s)
+{
+	const FITSfile *f = s->f->Fptr;
+	const double end = data_bytes(s->f) - (double)f->heapstart;
+	const int each = f->compress_type == PLIO_1 ? 2 : 1;
+	LONGLONG n, at;
+	int status = 0;
+
+	for (LONGLONG row = 0; row < f->numrows; row++) {
+		if (fits_read_descriptll(s->f, f->cn_compressed, row + 1, &n, &at, &status))
+			die_fits(s, status);
+		if (n < 0 || at < 0 || (double)at + (double)n * each > end ||
+		    (n && !may_hold(s, row, n, tile_pixels(f, row))))
+			die("%s: HDU %d: tile %lld is damaged: it cannot have its pixels in %lld "
+			    "bytes from "
+			    "byte %lld of %.0f",
+			    s->file->name, s->unit, (long long)row + 1, (long long)n * each,
+			    (long long)at, end);
+	}
+}
+
+/* Warns when a checksum of the HDU is wrong. Its cards are then left out, so that no program makes true ones of them. */
+static void
+check_sums(struct source *s)
+{
+	LONGLONG head, data, end;
+	int data_ok = 0, unit_ok = 0, status = 0;
+
+	s->spoilt = false;
+	if (fits_get_hduaddrll(s->f, &head, &data, &end, &status))
+		die_fits(s, status);
+	if (!s->gzipped && s->file->bytes < (uint64_t)end)
+		return;
+	if (fits_verify_chksum(s->f, &data_ok, &unit_ok, &status))
+		die_fits(s, status);
+	s->spoilt = data_ok < 0 || unit_ok < 0;
+	if (s->spoilt)
+		warn("%s: HDU %d: %s is wrong: the %s changed since it was written; the item gets "
+		     "no "
+		     "checksum",
+		     s->file->name, s->unit, data_ok < 0 ? "DATASUM" : "CHECKSUM",
+		     data_ok < 0 ? "data" : "header or data");
+}
+
+/* Describes the item, and checks that the HDU is whole. */
 static void
 describe(struct img *x, struct source *s, const struct layout *l, size_t max_bytes)
 {
@@ -189,6 +340,10 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 		sizes[i] = (size_t)l->sizes[i];
 	img_init(x, l->type, l->dim, sizes);
 	tempfile_limit(s->file->name, x, max_bytes);
+	insist_on_all(s);
+	if (l->packed)
+		insist_on_tiles(s);
+	check_sums(s);
 	/* A compressed image that was the primary HDU becomes the primary HDU again. */
 	for (size_t i = 0; !l->primary && i < s->empty.nkey; i++)
 		img_add_key(x, s->empty.key[i].name, s->empty.key[i].value);
@@ -197,27 +352,24 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 	wcs_positions(x);
 }
 
-/* Dies when the file is too short for the image, before anything is written. Packed files are not checked here. */
+/* Warns once a file when an item is a mask, or holds bits, beside images of floats: a program takes it as one of them. */
 static void
-insist_on_all(const struct source *s, const struct img *x)
+warn_mask(struct source *s, const struct img *x)
 {
-	LONGLONG head, data, end;
-	char packing[FLEN_FILENAME];
-	int status = 0, bitpix;
-	size_t count;
+	static const char names[] = " DQ MASK BPM ";
+	char upper[FLEN_VALUE];
 
-	fits_url_type(s->f, packing, &status);
-	if (strcmp(packing, "file://") || fits_is_compressed_image(s->f, &status))
-		return;
-	fits_get_hduaddrll(s->f, &head, &data, &end, &status);
-	fits_get_img_type(s->f, &bitpix, &status);
-	if (status)
-		die_fits(s, status);
-	img_count(x, &count);
-	const uint64_t want = (uint64_t)count * (uint64_t)abs(bitpix) / 8, at = (uint64_t)data;
-	if (s->file->bytes < at + want)
-		die("%s: HDU %d: the payload ends after %ju of %ju bytes", s->file->name, s->unit,
-		    (uintmax_t)(s->file->bytes < at ? 0 : s->file->bytes - at), (uintmax_t)want);
+	for (size_t i = 0; i < sizeof upper; i++)
+		upper[i] = (char)toupper((unsigned char)s->name[i]);
+	if (img_is_float(x->type))
+		s->floats = true;
+	else if (!s->masked && s->unit && (s->floats || (*upper && card_is_one_of(upper, names)))) {
+		warn("%s: HDU %d%s%s: integers beside images, as of a mask; programs take them as "
+		     "one "
+		     "more image: --hdu=LIST leaves them out",
+		     s->file->name, s->unit, *s->name ? " " : "", s->name);
+		s->masked = true;
+	}
 }
 
 static void
@@ -258,7 +410,8 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 	struct img x;
 
 	describe(&x, s, &l, args->common.max_bytes);
-	insist_on_all(s, &x);
+	if (!args->hdu)
+		warn_mask(s, &x);
 	if (args->common.verbose)
 		warn("%s: HDU %d: item %ju: %s, %d axes", s->file->name, s->unit,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), x.dim);
@@ -369,16 +522,6 @@ is_position(fitsfile *f, int i)
 		fits_clear_errmsg();
 	const char *end = strstr(name, "IMAGE");
 	return *name == "XY"[i] && end && !end[5];
-}
-
-/* A number of the header whose name ends in i + 1. */
-static double
-numbered(fitsfile *f, const char *name, int i, double absent)
-{
-	char key[24];
-
-	snprintf(key, sizeof key, "%s%d", name, i + 1);
-	return number_of(f, key, absent);
 }
 
 static int
@@ -492,6 +635,7 @@ convert_psf(const struct args *args, const struct source *s, struct raw_out *out
 	struct img x;
 	int status = 0;
 
+	insist_on_all(s);
 	if (read_psf(s->f, &p, &why))
 		die("%s: HDU %d: %s", s->file->name, s->unit, why.text);
 	describe_psf(&p, &x);
@@ -517,13 +661,16 @@ convert_psf(const struct args *args, const struct source *s, struct raw_out *out
 static const char *
 lacks_pixels(const struct source *s)
 {
-	LONGLONG sizes[999];
+	LONGLONG sizes[999], repeat;
 	int type, dim = 0, status = 0;
 
 	if (fits_get_hdu_type(s->f, &type, &status))
 		die_fits(s, status);
 	if (type != IMAGE_HDU && !fits_is_compressed_image(s->f, &status))
-		return "is a table";
+		return !column_of(s->f, &repeat) ? "is a table"
+		       : number_of(s->f, "POLNAXIS", -1) < 0
+			   ? "is a table of PSFEx without the card POLNAXIS"
+			   : "is a table of PSFEx without a card PSF_SAMP above 0";
 	if (fits_get_img_dim(s->f, &dim, &status) ||
 	    fits_get_img_sizell(s->f, dim < 999 ? dim : 999, sizes, &status))
 		die_fits(s, status);
@@ -562,16 +709,70 @@ count_words(const char *list)
 	return n;
 }
 
-/* Goes to the next HDU. Returns false after the last one. */
+/* A signal that a file raises within cfitsio. */
+static void
+on_signal(int sig)
+{
+	const char *text = sig == SIGBUS ? ": a file shrank while it was mapped\n"
+					 : ": a file has a size of 0 where cfitsio divides by it\n";
+
+	file_remove_unfinished();
+	if (write(2, weir_prog, strlen(weir_prog)) < 0 || write(2, text, strlen(text)) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+/* Opens the file. cfitsio reads whole blocks only: where the last one is cut, it gets the mapped file and zeros behind that. */
+static void
+open_source(struct source *s)
+{
+	const struct tempfile *file = s->file;
+	char url[FLEN_FILENAME] = "";
+	size_t bytes = (size_t)file->bytes + 2879;
+	void *map = MAP_FAILED;
+	int status = 0;
+
+	bytes -= bytes % 2880;
+	signal(SIGFPE, on_signal);
+	if (bytes != file->bytes && tempfile_begins(file, "SIMPLE"))
+		map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (map != MAP_FAILED && mmap(map, (size_t)file->bytes, PROT_READ, MAP_PRIVATE | MAP_FIXED,
+				      file->fd, 0) != MAP_FAILED) {
+		signal(SIGBUS, on_signal);
+		s->map = map;
+		s->mapped = bytes;
+		fits_open_memfile(&s->f, "mapped", READONLY, &s->map, &s->mapped, 0, NULL, &status);
+	} else {
+		fits_open_diskfile(&s->f, file->path, READONLY, &status);
+	}
+	if (status) {
+		tempfile_refuse_foreign(file);
+		if (!tempfile_begins(file, "SIMPLE") && !tempfile_begins(file, "\x1f\x8b"))
+			die("%s: this is no FITS file, which begins with SIMPLE", file->name);
+		die("%s: %s", file->name, fits_why(status).text);
+	}
+	fits_url_type(s->f, url, &status);
+	s->gzipped = strcmp(url, "file://") != 0 && !s->map;
+}
+
+/* Goes to the next HDU. Returns false after the last one, and where no header begins after an item: FITS allows that. */
 static bool
-next_unit(struct source *s)
+next_unit(struct source *s, bool items)
 {
 	int status = 0;
 
 	s->unit++;
 	s->name[0] = 0;
+	/* cfitsio 4.2 keeps these of the HDU before where a header does not have them. */
+	s->f->Fptr->quantize_level = 0;
+	s->f->Fptr->hcomp_smooth = 0;
 	if (fits_movabs_hdu(s->f, s->unit + 1, NULL, &status) == END_OF_FILE) {
 		fits_clear_errmsg();
+		return false;
+	}
+	if (items && status == UNKNOWN_REC) {
+		warn("%s: no HDU begins behind HDU %d, and the rest is left out: %s", s->file->name,
+		     s->unit - 1, fits_why(status).text);
 		return false;
 	}
 	if (status)
@@ -588,21 +789,18 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 	const struct args *args = context;
 	struct source s = {.file = file, .unit = -1};
 	const uint64_t items = st->items;
-	int status = 0, n;
 	size_t found = 0;
+	int status = 0;
 
-	if (fits_open_diskfile(&s.f, file->path, READONLY, &status)) {
-		tempfile_refuse_foreign(file);
-		if (!tempfile_begins(file, "SIMPLE") && !tempfile_begins(file, "\x1f\x8b"))
-			die("%s: this is no FITS file, which begins with SIMPLE", file->name);
-		die("%s: %s", file->name, fits_why(status).text);
-	}
-	while (next_unit(&s)) {
+	open_source(&s);
+	while (next_unit(&s, st->items > items)) {
 		const bool psf = is_psf(s.f);
 		const char *why = psf ? NULL : lacks_pixels(&s);
 
-		if (!s.unit && why)
+		if (!s.unit && why) {
+			check_sums(&s);
 			add_cards(&s.empty, &s, &(struct layout){0}, "fits0.");
+		}
 		if (args->hdu && !is_listed(args->hdu, s.unit, s.name))
 			continue;
 		found++;
@@ -615,13 +813,15 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		else if (s.unit)
 			warn("%s: HDU %d %s, and is left out", file->name, s.unit, why);
 	}
-	if (args->hdu && found < count_words(args->hdu) && !fits_get_num_hdus(s.f, &n, &status))
+	if (args->hdu && found < count_words(args->hdu))
 		die("%s: --hdu=%s: %zu of these %zu are in the file, whose HDUs are 0 to %d",
-		    file->name, args->hdu, found, count_words(args->hdu), n - 1);
+		    file->name, args->hdu, found, count_words(args->hdu), s.unit - 1);
 	if (st->items == items)
 		die("%s: there is no image in it", file->name);
 	img_free(&s.empty);
 	fits_close_file(s.f, &status);
+	if (s.map)
+		munmap(s.map, s.mapped);
 }
 
 int
