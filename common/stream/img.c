@@ -329,8 +329,11 @@ bool
 img_picture(const struct img *x, struct img_picture *p)
 {
 	const int first = img_row_axis(x);
+	int dim = x->dim;
 
-	if (x->dim < 1 || x->dim - first > 3)
+	while (dim > first + 3 && x->axis[dim - 1].n == 1)
+		dim--;
+	if (dim < 1 || dim - first > 3)
 		return false;
 	*p = (struct img_picture){1, 1, 1, 1};
 	if (first)

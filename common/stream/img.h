@@ -114,8 +114,8 @@ void img_drop_axis(struct img *x, int axis);
 void img_insert_axis(struct img *x, int before, size_t n, const char *kind);
 
 /*
- * Reads the shape of pictures from the sizes of x: `x y [n]`, or `c x y [n]` when axis 0 has a kind that is not a domain
- * (RGB-color, complex, vector ...). A single axis is one row. Returns false when x has more axes than that.
+ * Reads the shape of pictures, `x y [n]`, or `c x y [n]` when axis 0 has a kind that is not a domain (RGB-color, complex ...). A
+ * single axis is one row; axes of one sample may follow, as FITS has. Returns false when x has more axes than that.
  */
 bool img_picture(const struct img *x, struct img_picture *p);
 

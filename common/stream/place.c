@@ -5,6 +5,7 @@
 
 #include "common/base/die.h"
 #include "common/base/words.h"
+#include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/share.h"
 
@@ -106,7 +107,8 @@ frame_of(const struct img *x, struct frame *f)
 	if (text && sscanf(text, "%lf %lf %lf %lf %lf %lf", &f->v[0], &f->m[0][0], &f->m[0][1],
 			   &f->v[1], &f->m[1][0], &f->m[1][1]) == 6)
 		return MAP;
-	if (isnan(number(x, NAN, "fits.CRVAL%d", 1, 0)) ||
+	if (!axis_counts_pixels(x, 0) || !axis_counts_pixels(x, 1) ||
+	    isnan(number(x, NAN, "fits.CRVAL%d", 1, 0)) ||
 	    isnan(number(x, NAN, "fits.CRVAL%d", 2, 0)))
 		return POSITIONS;
 	for (int i = 0; i < 2; i++) {
