@@ -139,9 +139,11 @@ py() {
 		    SFL=dict(cdelt, PC001001=-1., PC001002=.1, PC002001=.2, PC002002=1.), ZPN=dict(cd, PV2_1=1., PV2_3=.3),
 		    TPV=dict(cd, PV1_1=1.001, PV1_2=.002, PV1_4=.5, PV2_1=.999, PV2_4=-.4),
 		    SIP=dict(cd, A_ORDER=2, A_2_0=3e-4, A_1_1=-2e-4, B_ORDER=2, B_0_2=1e-4, B_1_1=2e-4))
+		kinds['ALT'] = dict(cdelt, CTYPE1A='RA---TPV', CTYPE2A='DEC--TPV', CRPIX1A=3., CRPIX2A=4., CRVAL1A=10., CRVAL2A=20.,
+		    **{k + 'A': v for k, v in kinds['TPV'].items()})
 		for kind, cards in kinds.items():
 		    h = fits.PrimaryHDU(np.arange(20 * 30, dtype='i2').reshape(20, 30))
-		    code = 'TAN-SIP' if kind == 'SIP' else kind
+		    code = 'TAN-SIP' if kind == 'SIP' else 'TAN' if kind == 'ALT' else kind
 		    h.header.update(dict(CTYPE1='RA---' + code, CTYPE2='DEC--' + code, CRPIX1=12.5, CRPIX2=7., CRVAL1=150., CRVAL2=2., **cards))
 		    h.writeto(kind + '.fits')
 	END
@@ -154,11 +156,11 @@ py() {
 	py <<-'END'
 		def places(file): # of each pixel, which its value names
 		    unit = fits.open(file)[0]
-		    w, (y, x) = WCS(unit.header), np.indices(unit.data.shape)
+		    w, (y, x) = WCS(unit.header, key='A' if 'ALT' in file else ' '), np.indices(unit.data.shape)
 		    v = w.all_pix2world(np.c_[x.ravel(), y.ravel()], 0)
 		    return unit.data.ravel(), v[:, [w.wcs.lng, w.wcs.lat]]
 		cut = glob.glob('*.fits.*')
-		assert len(cut) == 40
+		assert len(cut) == 45
 		for file in cut:
 		    n, here = places(file)
 		    all = places(file[:file.index('.fits') + 5])[1]

@@ -722,28 +722,53 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 	return strcmp(to, name) != 0;
 }
 
+/* Whether the system `version` has polynomials of TPV, and axes of it change their numbers. */
+static bool
+moves_tpv(const struct img *x, const int *from, int n, char version)
+{
+	for (int j = 1; j <= n; j++) {
+		const char *type = card_text(x, "CTYPE%d%.1s", j, &version);
+
+		if (type && strstr(type, "-TPV") && place_of(from, n, j) != j)
+			return true;
+	}
+	return false;
+}
+
 const char *
 wcs_permute(struct img *x, const int *from, int n)
 {
-	static const char *const sip[] = {"A_ORDER", "B_ORDER"}, *const cd[] = {"CD1_1", "CD1_2"};
+	static const char *const sip[] = {"A_ORDER", "B_ORDER"};
 	const bool same = n < 2 || (from[0] == 0 && from[1] == 1);
 	const bool pair = n < 2 || (from[0] < 2 && from[1] < 2);
-	const char *type = same ? NULL : card_text(x, "CTYPE1");
-	const bool tpv = type && strstr(type, "-TPV");
 	const char *wrong = first_of(x, sip, pair ? 0 : 2);
 	char to[RENAMED], name[CARD_PREFIX_LEN + RENAMED];
+	bool fixed[128] = {false}; /* by the letter of a system */
 
 	/*
 	 * Readers take the polynomials of TPV by longitude and latitude. Where a matrix says which axis is which, the coordinates
 	 * keep their numbers, else they are wrong.
 	 */
-	if (tpv && !(pair && n == 2 && first_of(x, cd, 2)))
-		wrong = "CTYPE1";
+	for (size_t k = 0; k < sizeof versions - 1; k++) {
+		const char v = versions[k];
+
+		if (!moves_tpv(x, from, n, v))
+			continue;
+		if (pair && n == 2 &&
+		    (card_text(x, "CD1_1%.1s", &v) || card_text(x, "CD1_2%.1s", &v)))
+			fixed[(int)v] = true;
+		else
+			wrong = "CTYPE1";
+	}
 	section_permute(x, from, n);
 	for (size_t i = 0; i < x->nkey; i++) {
+		const char *old = x->key[i].name + CARD_PREFIX_LEN;
+		const size_t length = strlen(x->key[i].name);
+		const int last = (unsigned char)x->key[i].name[length ? length - 1 : 0];
+
 		if (strncmp(x->key[i].name, CARD_PREFIX, CARD_PREFIX_LEN) ||
-		    strlen(x->key[i].name) > CARD_PREFIX_LEN + CARD_NAME ||
-		    !rename_card(x->key[i].name + CARD_PREFIX_LEN, from, n, tpv && !wrong, to))
+		    length > CARD_PREFIX_LEN + CARD_NAME ||
+		    !rename_card(old, from, n, fixed[isupper(last) ? last : 0], to))
 			continue;
 		snprintf(name, sizeof name, CARD_PREFIX "%s", to);
 		weir_free(x->key[i].name);
