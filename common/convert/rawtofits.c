@@ -51,8 +51,10 @@ struct unit {
 static void
 check(int status)
 {
-	if (status)
-		die("%s", fits_why(status).text);
+	if (!status)
+		return;
+	tempfile_insist_on_room();
+	die("%s", fits_why(status).text);
 }
 
 /* --- cards ---------------------------------------------------------------------------------------------------------- */

@@ -361,6 +361,7 @@ die_tiff(void)
 {
 	const char *why = tiff_why();
 
+	tempfile_insist_on_room();
 	if (!strncmp(why, "Maximum TIFF file size exceeded", 31))
 		die("the file would have 4 GB or more; see --bigtiff");
 	die("%s", *why ? why : "libtiff failed");
@@ -637,6 +638,7 @@ finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 
 	(void)in;
 	TIFFClose(args->t);
+	tempfile_insist_on_room();
 	if (*tiff_why())
 		die("the scratch file in TMPDIR could not be written");
 	tempfile_send(&args->file, out);

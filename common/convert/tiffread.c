@@ -318,6 +318,51 @@ tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name)
 				  name};
 }
 
+/* Reads an unsigned number of so many bytes of the file. */
+static uint64_t
+number_at(TIFF *t, uint64_t at, size_t bytes)
+{
+	unsigned char b[8] = {0};
+	uint64_t v = 0;
+
+	if (pread(TIFFFileno(t), b, bytes, (off_t)at) != (ssize_t)bytes)
+		return 0;
+	for (size_t i = 0; i < bytes; i++)
+		v |= (uint64_t)b[i] << 8 * (TIFFIsBigEndian(t) ? bytes - 1 - i : i);
+	return v;
+}
+
+/*
+ * Whether the first strip is shorter than its rows, by the tag StripByteCounts. libtiff puts another number in its place then,
+ * and reads what lies behind the strip.
+ */
+static bool
+is_short(TIFF *t, const struct tiffpage *p)
+{
+	const size_t word = TIFFIsBigTIFF(t) ? 8 : 4, lead = TIFFIsBigTIFF(t) ? 8 : 2;
+	const uint64_t start = TIFFCurrentDirOffset(t), n = number_at(t, start, lead);
+	uint16_t compression;
+	uint32_t rows;
+
+	TIFFGetFieldDefaulted(t, TIFFTAG_COMPRESSION, &compression);
+	TIFFGetFieldDefaulted(t, TIFFTAG_ROWSPERSTRIP, &rows);
+	if (compression != COMPRESSION_NONE || p->tiled)
+		return false;
+	for (uint64_t i = 0, at = start + lead; i < n; i++, at += 4 + 2 * word) {
+		const uint64_t type = number_at(t, at + 2, 2), count = number_at(t, at + 4, word);
+		const size_t size = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : 8;
+		const uint64_t value = at + 4 + word;
+
+		if (number_at(t, at, 2) != TIFFTAG_STRIPBYTECOUNTS)
+			continue;
+		const uint64_t bytes =
+		    number_at(t, count * size > word ? number_at(t, value, word) : value, size);
+		return bytes && bytes < TIFFVStripSize64(
+					    t, p->stored_h < rows ? (uint32_t)p->stored_h : rows);
+	}
+	return false;
+}
+
 static int
 add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 {
@@ -326,6 +371,8 @@ add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 	*p = (struct tiffpages_page){.number = number, .offset = TIFFCurrentDirOffset(t)};
 	if (tiffpage_read(t, indices, &p->layout, why))
 		return -1;
+	if (is_short(t, &p->layout))
+		return why_set(why, "its strips are shorter than their rows");
 	const char *text = tiffpage_text(t, &p->layout);
 	const struct stackpage page = tiffpage_stack(&p->layout, 1, NULL);
 	struct stackmeta m;
@@ -371,7 +418,9 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 			tiff_why();
 	} while (!status && ++number && TIFFReadDirectory(t));
 	pages->all = number;
-	const char *what = status ? own.text : tiff_why();
+	if (!status && !*own.text && !TIFFLastDirectory(t))
+		why_set(&own, "its directory is that of a page before it");
+	const char *why_not = tiff_why(), *what = status || !*why_not ? own.text : why_not;
 	if (*what)
 		return why_set(why, "page %zu: %s", number, what);
 	if (!pages->n)

@@ -50,6 +50,7 @@ static const struct opt_program program = {.what = "Turns the pages of TIFF file
 struct source {
 	const struct tempfile *file;
 	TIFF *t;
+	size_t limit; /* bytes of a tile */
 	bool indices; /* those of palettes stay what they are */
 	struct tiffpages pages, masks;
 };
@@ -432,6 +433,10 @@ go_to(const struct source *s, const struct tiffpages_page *p)
 
 	if (!TIFFSetSubDirectory(s->t, p->offset) || tiffpage_read(s->t, s->indices, &again, &why))
 		die_tiff(s, p, "its directory cannot be read again");
+	if (again.tiled && TIFFTileSize64(s->t) > s->limit)
+		die("%s: page %zu: a tile of %ju bytes exceeds the limit of %zu; raise it with "
+		    "--max-bytes",
+		    s->file->name, p->number, (uintmax_t)TIFFTileSize64(s->t), s->limit);
 }
 
 /*
@@ -763,7 +768,9 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 	     struct stats *st)
 {
 	const struct args *args = context;
-	struct source s = {.file = file, .indices = args->indices};
+	const size_t most = weir_limit(args->common.max_bytes), least = 1 << 20;
+	struct source s = {
+	    .file = file, .indices = args->indices, .limit = most > least ? most : least};
 
 	/* m: libtiff reads the file and does not map it. A file that shrinks is then an error instead of a signal. */
 	s.t = TIFFOpen(file->path, "rm");

@@ -119,6 +119,13 @@ tempfile_settle_stdin(char *const *path, size_t npath)
 
 static const char scratch_name[] = "the scratch file in TMPDIR";
 
+void
+tempfile_insist_on_room(void)
+{
+	if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
+		die("%s: %s", scratch_name, strerror(errno));
+}
+
 struct tempfile
 tempfile_open(void)
 {

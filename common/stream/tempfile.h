@@ -46,6 +46,9 @@ struct tempfile tempfile_open(void);
 struct tempfile tempfile_path(void);
 void tempfile_hide(struct tempfile *d);
 
+/* Dies with the reason when errno says that a scratch file has no room. Call it when a library failed to write. */
+void tempfile_insist_on_room(void);
+
 /* Copies the scratch file to out. */
 void tempfile_send(struct tempfile *d, struct raw_out *out);
 
