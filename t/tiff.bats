@@ -319,10 +319,11 @@ ome() {
 		grep -x "sizes: .*" <(rawinfo a) | paste -sd, | grep -Fx "$sizes"
 		same <(rawtotext a | cut -d' ' -f1 | grep . | paste -sd' ') "$samples"
 		if [ "$said" ]; then grep -F "tifftoraw: a.tif: $said" stderr; else cmp stderr /dev/null; fi
-		# What is written again, into a file for each item, has the same planes, and its description is of pages in order.
-		rawtotiff --quiet a | tifftoraw --quiet >b
+		# What is written again has the same planes in the same places.
+		[[ $sizes == *,* ]] && continue
+		rawtotiff --quiet a | tifftoraw >b
 		cmp <(rawtotext a) <(rawtotext b)
-		diff <(rawinfo a | grep -E 'sizes|labels|spac') <(rawinfo b | grep -E 'sizes|labels|spac')
+		diff <(rawinfo a | grep -E '^(sizes|labels|spac)') <(rawinfo b | grep -E '^(sizes|labels|spac)')
 	done <<-'END'
 		sizes: 2 1 3 2@0 1 2 3 4 5@@XYZCT 2 3 1 IFD="0" PlaneCount="6"
 		sizes: 2 1 6@5 4 3 2 1 0@@XYZCT 1 6 1 FirstZ="0" IFD="5";FirstZ="1" IFD="4";FirstZ="2" IFD="3";FirstZ="3" IFD="2";FirstZ="4" IFD="1";FirstZ="5" IFD="0"
@@ -331,7 +332,7 @@ ome() {
 		sizes: 2 1 2 4@0 1 2 3 0 5 0 0@page 0: 3 of 8 planes are not in the file, and hold no data@XYCZT 2 4 1 IFD="0" PlaneCount="4";IFD="5" FirstC="1" FirstZ="2"
 		sizes: 2 1 4@0 1 2 3@2 pages are in no image of OME's description, and are left out; see --pages=items@XYCZT 1 4 1 IFD="0" PlaneCount="4"
 		sizes: 2 1 6@0 1 2 3 4 5@@XYCZT 1 6 1 
-		sizes: 2 1 3@3 4 5@image 0: 3 of its planes are in other files, such as b.tif, and are left out@XYCZT 1 6 1 IFD="0" PlaneCount="3"|b.tif|urn:b;FirstZ="3" IFD="3" PlaneCount="3"|a.tif|urn:a
+		sizes: 2 1 6@0 1 2 3 4 5@planes are in other files, such as b.tif; the pages of this one lie along one axis@XYCZT 1 6 1 IFD="0" PlaneCount="3"|b.tif|urn:b;FirstZ="3" IFD="3" PlaneCount="3"|a.tif|urn:a
 	END
 	ome big.tif 1 'XYCZT 1 1000000 1000000 IFD="0"'
 	fails 1 'exceeds the limit of' tifftoraw --max-bytes=1M --quiet big.tif
@@ -429,6 +430,16 @@ ome() {
 	done
 	item uchar '2 1' 'tiff.tag.65001:=3 x' 'tiff.tag.65002:=1 0' 'tiff.tag.257:=3 9' 'tiff.tag.700:=3 1' -- 1 2 >bad
 	rawtotiff bad | tifftoraw | rawtotext | cmp - <(echo 1 2)
+}
+
+@test "each character of a text comes back" {
+	py <<-'END'
+		text = 'one\r\ntwo\rthree\n\\r four\\\r'
+		for tag in 270, 305, 42112:
+		    tifffile.imwrite('a.tif', np.zeros((2, 3), 'u1'), metadata=None, software=False, extratags=[(tag, 2, 0, text, True)])
+		    subprocess.run('tifftoraw a.tif | rawtotiff >b.tif', shell=True, check=True)
+		    assert tifffile.TiffFile('b.tif').pages[0].tags[tag].value == text
+	END
 }
 
 @test "tags of other types, or of fixed length, are not written from keys" {
@@ -900,9 +911,18 @@ part() {
 	# 2^31 by 2^31 pixels in 80 bytes.
 	perl -e 'print "II*\0\x08\0\0\0", pack("v", 5), pack("vvVV", 256, 4, 1, 2147483647), pack("vvVV", 257, 4, 1, 2147483647),
 		pack("vvVV", 258, 3, 1, 8), pack("vvVV", 273, 4, 1, 8), pack("vvVV", 279, 4, 1, 1), pack("V", 0)' >huge.tif
+	# Half of the bytes of its row; a tile of 1.6 GB; and a scratch file that may have 8 KiB.
+	write_tiff half.tif II 4 64 1 00112233445566778899aabbccddeeff
+	write_tiff tile.tif MM 2 8 1 0011 322=40000 323=40000 324=8 325=2
+	full() { (trap '' XFSZ && ulimit -f 8 && "$@" a.pgm); }
 	while IFS='|' read -r status text command; do
 		fails "$status" "$text" $command
 	done <<-'END'
+		1|half.tif: page 0: its strips are shorter than their rows|tifftoraw half.tif
+		1|tile.tif: page 0: a tile of 1600000000 bytes exceeds the limit of 1048576; raise it with --max-bytes|tifftoraw --max-bytes=1000 tile.tif
+		1|the scratch file in TMPDIR: File too large|full rawtotiff
+		1|the scratch file in TMPDIR: File too large|full rawtotiff --compress=lzw
+		1|the scratch file in TMPDIR: File too large|full rawtofits
 		1|cut.tif: |tifftoraw cut.tif
 		1|short.tif: |tifftoraw short.tif
 		1|a.txt: Not a TIFF|tifftoraw a.txt
@@ -914,6 +934,7 @@ part() {
 	# A directory that is its own successor: the offset of the next one stands at the end of the first.
 	perl -e 'print "II*\0\x08\0\0\0", pack("v", 4), pack("vvVV", 256, 3, 1, 1), pack("vvVV", 257, 3, 1, 1),
 		pack("vvVV", 273, 4, 1, 8), pack("vvVV", 279, 4, 1, 1), pack("V", 8)' >loop.tif
-	tifftoraw loop.tif | says 'sizes: 1 1'
+	tifftoraw loop.tif 2>said | says 'sizes: 1 1'
+	same said 'tifftoraw: loop.tif: behind page 0, the file names an earlier page as the next'
 	cat a.tif | tifftoraw | rawtopnm | cmp - a.pgm
 }

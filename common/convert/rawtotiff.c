@@ -219,11 +219,11 @@ same_axes(const struct stackmeta *then, const struct img *x, const struct pages 
 /* Whether the item's own description, from its file, is still true. */
 static bool
 still_true(const struct stackmeta *then, const struct stackmeta *now, const struct img *x,
-	   const struct pages *p)
+	   const struct pages *p, const char *text, const struct stackpage *page)
 {
 	if (!then->imagej && !then->ome && !then->shaped)
 		return now->n == 1;
-	if (then->run)
+	if (then->run || (then->placed && !stackmeta_in_order(text, page, then)))
 		return false;
 	bool same = then->n == now->n && same_axes(then, x, p) &&
 		    (!strpbrk(then->order, "zn") || same_number(then->spacing[2], now->spacing[2]));
@@ -287,7 +287,8 @@ set_description(TIFF *t, const struct img *x, const struct pages *p, bool first)
 
 	describe(x, p, &now);
 	stackmeta_read(old ? old : "", 0, &page, &then);
-	const bool keep = old && still_true(&then, &now, x, p) && (!then.ome || ome_type(x, p));
+	const bool keep =
+	    old && still_true(&then, &now, x, p, old, &page) && (!then.ome || ome_type(x, p));
 	if (old && then.ome && !keep)
 		warn("OME's description is no longer true, and is left out with what it says of "
 		     "channels");

@@ -102,7 +102,7 @@ void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
 /* The page whose description is read: samples of a pixel, width and height; and the file. */
 struct stackpage {
 	size_t planes, w, h;
-	size_t pages;	  /* of the file, from this one on */
+	size_t pages;	  /* directories of the file */
 	const char *name; /* of the file; NULL: OME's planes are all in it */
 };
 
@@ -113,7 +113,7 @@ struct stackpage {
 struct stackmeta {
 	bool imagej, ome, shaped;
 	bool run; /* of tifffile: the samples of all planes lie behind those of the first */
-	size_t n; /* planes: the product of size[]; 0: not stated, or all in other files */
+	size_t n; /* planes: the product of size[]; 0: not stated */
 	/* Axes of planes, fastest first, such as "czt"; ' ': of no known meaning. An axis of one plane is left out. */
 	char order[IMG_MAXDIM];
 	size_t size[IMG_MAXDIM]; /* planes along each axis of order */
@@ -122,13 +122,9 @@ struct stackmeta {
 	char unit[3][16];	 /* of x, y, z; "": not stated */
 	double interval;	 /* of t, in seconds; NaN: not stated */
 
-	/* Of OME. */
-	bool placed;	  /* <TiffData> says which pages the planes are */
-	size_t elsewhere; /* planes in other files. The axes then end at the planes of this file: */
-	size_t first[3], all[3]; /* where they begin, and how long they are, */
-	char name[4];		 /* all three of them */
-	size_t samples;		 /* of a channel */
-	char file[80];		 /* one of the other files */
+	/* Of OME: <TiffData> says which pages the planes are; one of the other files that have planes, or "". */
+	bool placed;
+	char file[80];
 };
 
 /*
@@ -138,14 +134,14 @@ struct stackmeta {
 bool stackmeta_read(const char *text, size_t image, const struct stackpage *p, struct stackmeta *m);
 
 /*
- * Returns the pages of the planes that the elements <TiffData> name, counted from the page of the description; SIZE_MAX: the
- * file has no such page. p, m: as for stackmeta_read(). The caller frees the m->n numbers with weir_free().
+ * Returns the directories that the elements <TiffData> name for the m->n planes; SIZE_MAX: the plane has none. p, m: as for
+ * stackmeta_read(). The caller frees them with weir_free().
  */
 size_t *stackmeta_pages(const char *text, size_t image, const struct stackpage *p,
 			const struct stackmeta *m);
 
-/* Returns a copy of OME's text in which this image is the only one, and its m->n planes are pages 0 to n - 1. free() it. */
-char *stackmeta_only(const char *text, size_t image, const struct stackmeta *m);
+/* Whether OME's text has one image, and its planes are the pages in their order. m: as stackmeta_read() has set it. */
+bool stackmeta_in_order(const char *text, const struct stackpage *p, const struct stackmeta *m);
 
 /*
  * Returns a copy of the text in which the attribute of OME's first element Pixels has the value, if the element has the
@@ -251,6 +247,7 @@ struct tiffpages {
 	size_t n, room;
 	size_t copies, masks; /* directories that are small copies of pages, or masks */
 	size_t all;	      /* directories */
+	bool ring;	      /* behind the last one, the file names one of them again */
 };
 
 /*

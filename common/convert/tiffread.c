@@ -418,9 +418,8 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 			tiff_why();
 	} while (!status && ++number && TIFFReadDirectory(t));
 	pages->all = number;
-	if (!status && !*own.text && !TIFFLastDirectory(t))
-		why_set(&own, "its directory is that of a page before it");
-	const char *why_not = tiff_why(), *what = status || !*why_not ? own.text : why_not;
+	pages->ring = !TIFFLastDirectory(t);
+	const char *what = status ? own.text : tiff_why();
 	if (*what)
 		return why_set(why, "page %zu: %s", number, what);
 	if (!pages->n)

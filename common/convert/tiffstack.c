@@ -14,6 +14,8 @@
 /* --- values of the text ---------------------------------------------------------------------------------------------- */
 
 /* The value in ImageJ's line name=value; NULL when it is missing. */
+enum { MOST = 1 << 24 }; /* planes that <TiffData> names */
+
 static const char *
 line_value(const char *text, const char *name)
 {
@@ -289,7 +291,6 @@ struct ome {
 	struct element pixels;
 	const char *end; /* of the contents of pixels */
 	char name[4];	 /* axes of pages, fastest first */
-	size_t samples;	 /* of a channel */
 	size_t n[3];
 };
 
@@ -329,12 +330,10 @@ open_ome(const char *text, size_t image, const struct stackpage *p, struct ome *
 	/* OME counts the samples of a pixel among the channels. */
 	const bool channel = find_element(e.end, o->end, "Channel", &e);
 	const char *own = channel ? attribute(&e, "SamplesPerPixel") : NULL;
-	o->samples = own ? count_at(own) : p->planes;
+	const size_t samples = own ? count_at(own) : p->planes;
 	for (int k = 0; k < 3; k++)
-		if (o->name[k] == 'c' && o->samples && o->n[k] % o->samples == 0)
-			o->n[k] /= o->samples;
-		else if (o->name[k] == 'c')
-			o->samples = 1;
+		if (o->name[k] == 'c' && samples && o->n[k] % samples == 0)
+			o->n[k] /= samples;
 	return strlen(o->name) == 3;
 }
 
@@ -382,45 +381,9 @@ next_planes(const struct ome *o, struct element *e, struct planes *r)
 	}
 	const size_t given = place_at(e, "NumPlanes", attribute(e, "IFD") ? 1 : 0);
 	size_t n = place_at(e, "PlaneCount", given);
-	if (!r->file) /* 0: as many as the file has */
-		n = r->page >= o->p->pages	     ? 0
-		    : n && n < o->p->pages - r->page ? n
-						     : o->p->pages - r->page;
+	n = r->page >= o->p->pages ? 0 : n && n < o->p->pages - r->page ? n : o->p->pages - r->page;
 	r->n = !good ? 0 : n < all - r->first ? n : all - r->first;
 	return true;
-}
-
-/* Counts the planes of this file. Those of others shrink the axes to the planes between the first and the last of this one. */
-static void
-measure_ome(const struct ome *o, struct stackmeta *m)
-{
-	struct element e = o->pixels;
-	size_t low[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, high[3] = {0}, own = 0;
-	struct planes r;
-
-	while (next_planes(o, &e, &r)) {
-		m->placed = true;
-		m->elsewhere += r.file ? r.n : 0;
-		if (r.file && !m->file[0])
-			snprintf(m->file, sizeof m->file, "%.*s", (int)strcspn(r.file, "\"'"),
-				 r.file);
-		for (size_t i = r.first; !r.file && i < r.first + r.n; i++, own++) {
-			size_t rest = i;
-			for (int k = 0; k < 3; rest /= o->n[k++]) {
-				low[k] = rest % o->n[k] < low[k] ? rest % o->n[k] : low[k];
-				high[k] = rest % o->n[k] > high[k] ? rest % o->n[k] : high[k];
-			}
-		}
-	}
-	m->n = own || !m->placed;
-	strcpy(m->name, o->name);
-	m->samples = o->samples;
-	for (int k = 0; k < 3; k++) {
-		const bool cut = m->elsewhere && own;
-		m->first[k] = cut ? low[k] : 0;
-		add_axis(m, o->name[k], cut ? high[k] - low[k] + 1 : o->n[k]);
-		m->all[k] = cut ? high[k] - low[k] + 1 : o->n[k];
-	}
 }
 
 static void
@@ -428,8 +391,19 @@ read_ome(const struct ome *o, struct stackmeta *m)
 {
 	char name[] = "PhysicalSizeX", unit[] = "PhysicalSizeXUnit";
 
+	struct element e = o->pixels;
+	struct planes r;
+
 	m->ome = true;
-	measure_ome(o, m);
+	m->n = 1;
+	for (int k = 0; k < 3; k++)
+		add_axis(m, o->name[k], o->n[k]);
+	while (next_planes(o, &e, &r)) {
+		m->placed = m->n <= MOST;
+		if (r.file && !m->file[0])
+			snprintf(m->file, sizeof m->file, "%.*s", (int)strcspn(r.file, "\"'"),
+				 r.file);
+	}
 	for (int i = 0; i < 3; i++) {
 		name[12] = unit[12] = (char)('X' + i);
 		m->spacing[i] = distance_at(attribute(&o->pixels, name));
@@ -453,15 +427,22 @@ stackmeta_pages(const char *text, size_t image, const struct stackpage *p,
 	if (!open_ome(text, image, p, &o))
 		return page;
 	for (struct element e = o.pixels; next_planes(&o, &e, &r);)
-		for (size_t i = 0; !r.file && i < r.n; i++) {
-			size_t rest = r.first + i, at = 0, stride = 1;
-			for (int k = 0; k < 3; rest /= o.n[k++]) {
-				at += (rest % o.n[k] - m->first[k]) * stride;
-				stride *= m->all[k];
-			}
-			page[at] = r.page + i;
-		}
+		for (size_t i = 0; i < r.n; i++)
+			page[r.first + i] = r.page + i;
 	return page;
+}
+
+bool
+stackmeta_in_order(const char *text, const struct stackpage *p, const struct stackmeta *m)
+{
+	size_t *page = stackmeta_pages(text, 0, p, m);
+	struct stackmeta more;
+	bool good = !stackmeta_read(text, 1, p, &more);
+
+	for (size_t i = 0; i < m->n; i++)
+		good &= page[i] == i;
+	weir_free(page);
+	return good;
 }
 
 bool
@@ -493,74 +474,6 @@ stackmeta_set(const char *text, const char *name, const char *value)
 	memcpy(s, text, before);
 	strcpy(s + before, end ? value : "");
 	return strcat(s, end ? end : "");
-}
-
-/* Where an element ends, behind its end tag. */
-static const char *
-behind(const struct element *e, const char *end, const char *close)
-{
-	const char *s = contents_end(e, end, close);
-
-	while (s < end && *s != '>')
-		s++;
-	return s < end ? s + 1 : end;
-}
-
-static char *
-append(char *to, const char *from, const char *end)
-{
-	memcpy(to, from, (size_t)(end - from));
-	return to + (end - from);
-}
-
-static const char *
-tag_start(const struct element *e)
-{
-	const char *s = e->at;
-
-	while (*s != '<')
-		s--;
-	return s;
-}
-
-char *
-stackmeta_only(const char *text, size_t image, const struct stackmeta *m)
-{
-	enum { ROOM = 64 }; /* of the element's attributes */
-	const char *end = text + strlen(text), *from = text;
-	size_t room = 0;
-	char *out = weir_xgrow(NULL, &room, strlen(text) + ROOM, 1), *to = out;
-	struct element e = {text, text}, data;
-
-	for (size_t k = 0; find_element(e.end, end, "Image", &e); k++) {
-		const char *stop = behind(&e, end, "/Image");
-		bool first = true;
-
-		if (k != image) {
-			to = append(to, from, tag_start(&e));
-			from = stop;
-		}
-		data = e;
-		for (; k == image && find_element(data.end, stop, "TiffData", &data);
-		     first = false) {
-			to = append(to, from, first ? data.at : tag_start(&data));
-			if (first)
-				to += sprintf(to, " IFD=\"0\" PlaneCount=\"%zu\"/>", m->n);
-			from = behind(&data, stop, "/TiffData");
-		}
-		e.end = stop;
-	}
-	strcpy(to, from);
-	for (int k = 0; k < 3 && m->elsewhere; k++) {
-		char size[] = "Size?", n[24], *next;
-
-		size[4] = (char)toupper((unsigned char)m->name[k]);
-		snprintf(n, sizeof n, "%zu", m->all[k] * (m->name[k] == 'c' ? m->samples : 1));
-		next = stackmeta_set(out, size, n);
-		free(out);
-		out = next;
-	}
-	return out;
 }
 
 bool

@@ -84,6 +84,9 @@ find_pages(const struct args *args, struct source *s)
 
 	if (tiffpages_find(s->t, s->indices, &s->pages, args->nan ? &s->masks : NULL, &why))
 		die("%s: %s", s->file->name, why.text);
+	if (s->pages.ring)
+		warn("%s: behind page %zu, the file names an earlier page as the next",
+		     s->file->name, s->pages.all - 1);
 	if (s->pages.copies)
 		warn("%s: %zu small copies are left out", s->file->name, s->pages.copies);
 	if (s->pages.masks && !args->nan)
@@ -103,7 +106,6 @@ struct stack {
 	size_t *
 	    page; /* [n]: their pages, as indices; SIZE_MAX: missing. NULL: one behind the other. Owned */
 	size_t missing;	    /* planes without a page */
-	char *text;	    /* the description where it is not that of the page; owned */
 	struct stackmeta m; /* what it says of the planes */
 };
 
@@ -528,22 +530,18 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	o->missing->mask = NULL;
 }
 
-/* Writes a plane that the file does not have: of the value of missing samples, else of 0, and of NaN with --nan. */
+/* Writes a plane that the file does not have: 0, or NaN with --nan. */
 static void
-put_absent(const struct args *args, const struct tiffpage *p, const struct img *x, struct target *o)
+put_absent(const struct args *args, const struct tiffpage *p, struct target *o)
 {
 	struct missing *d = o->missing;
-	const char *word = img_key(x, "nodata");
-	const size_t size = img_type_size(d->given);
-	char *row = weir_xalloc(o->row, size);
+	void *row = weir_calloc(o->row, img_type_size(d->given));
 
 	d->mask = args->nan ? weir_calloc(p->w, p->h) : NULL;
 	d->at = 0;
-	memset(row, 0, o->row * size);
-	if (word && nodata_store(row, d->given, word))
-		for (size_t i = size; i < o->row * size; i += size)
-			memcpy(row + i, row, size);
-	for (size_t y = 0; y < p->h * p->layers; y++)
+	if (!row || (args->nan && !d->mask))
+		die("no memory for a plane that is missing");
+	for (size_t y = 0; y < p->h; y++)
 		put_rows(o, row, 1);
 	weir_free(row);
 	weir_free(d->mask);
@@ -556,7 +554,7 @@ warn_of_count(const struct source *s, const struct stack *k)
 {
 	const struct stackmeta *m = &k->m;
 
-	if (m->n != k->n && (m->n > 1 || m->ome))
+	if (m->n && m->n != k->n && (m->n > 1 || m->ome))
 		warn("%s: page %zu: its description has %zu planes, and %zu pages are there; they "
 		     "lie "
 		     "along one axis",
@@ -580,8 +578,6 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 	if (run)
 		k->n = k->m.n;
 	describe(s->t, p, k->n, &k->m, &x);
-	if (k->text)
-		tiff_set_text(&x, "tiff.ImageDescription", k->text);
 	settle_keys(s, k->first, &x);
 	struct missing missing = missing_of(&x, args->nan, masked);
 	tempfile_limit(s->file->name, &x, args->common.max_bytes);
@@ -603,7 +599,7 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 			put_page(args, s, run ? k->first : page_of(s, k, i), run ? i * plane : 0,
 				 &o);
 		else
-			put_absent(args, p, &x, &o);
+			put_absent(args, p, &o);
 	progress_end(&o.bar);
 	if (missing.kept)
 		warn(
@@ -616,122 +612,60 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 
 /* --- stacks --------------------------------------------------------------------------------------------------------- */
 
-/* Dies when the planes that OME speaks of exceed --max-bytes. */
-static void
-limit_planes(const struct args *args, const struct source *s, const struct stack *k)
-{
-	const struct tiffpage *p = &k->first->layout;
-	struct img x;
-
-	img_init(&x, p->type, 3, (size_t[]){p->w * p->planes, p->h, k->m.n});
-	tempfile_limit(s->file->name, &x, args->common.max_bytes);
-	img_free(&x);
-}
-
 /* Returns the index of the page of this number; SIZE_MAX where the directory is no page. */
 static size_t
 find_page(const struct source *s, size_t number)
 {
-	size_t low = 0, high = s->pages.n;
+	size_t i = number < s->pages.n ? number : s->pages.n - 1;
 
-	while (low < high) {
-		const size_t middle = (low + high) / 2;
-		if (s->pages.at[middle].number < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->pages.n && s->pages.at[low].number == number ? low : SIZE_MAX;
+	while (i > 0 && s->pages.at[i].number > number)
+		i--;
+	return s->pages.at[i].number == number ? i : SIZE_MAX;
 }
 
-/* Finds the pages of the planes of OME's image. Returns one more than the index of the last, or 0 where there is none. */
-static size_t
-place_planes(const struct source *s, size_t at, const char *text, size_t image,
-	     const struct stackpage *p, struct stack *k)
+/* Finds the pages of the planes of an image of OME's. Returns false where the file has none. */
+static bool
+place_planes(const struct source *s, struct stack *k)
 {
-	size_t low = SIZE_MAX, high = 0;
-	bool plain = !k->m.elsewhere;
-
 	k->n = k->m.n;
-	k->page = stackmeta_pages(text, image, p, &k->m);
 	for (size_t i = 0; i < k->n; i++) {
-		size_t *page = &k->page[i];
-		*page = *page < SIZE_MAX ? find_page(s, s->pages.at[at].number + *page) : SIZE_MAX;
-		plain &= *page == at + i;
-		if (*page < SIZE_MAX)
-			s->pages.at[*page].used = true;
-		k->missing += *page == SIZE_MAX;
-		low = *page < low ? *page : low;
-		high = *page < SIZE_MAX && *page >= high ? *page + 1 : high;
+		k->page[i] = k->page[i] < SIZE_MAX ? find_page(s, k->page[i]) : SIZE_MAX;
+		struct tiffpages_page *p = k->page[i] < SIZE_MAX ? &s->pages.at[k->page[i]] : NULL;
+		k->missing += !p;
+		if (!p)
+			continue;
+		p->used = true;
+		k->first = !k->first || p < k->first ? p : k->first;
 	}
-	k->first = high ? &s->pages.at[low] : NULL;
-	if (high && (!plain || image || k->missing))
-		k->text = stackmeta_only(text, image, &k->m);
-	return high;
+	return k->first;
 }
 
-static struct stackpage
-stack_of(const struct source *s, const struct tiffpages_page *p)
+/* Writes the images of the OME description of the first page. Returns false where there is none. */
+static bool
+put_images(const struct args *args, const struct source *s, const char *text,
+	   const struct stackpage *p, struct raw_out *out, struct stats *st)
 {
-	return tiffpage_stack(&p->layout, s->pages.all - p->number, s->file->name);
-}
+	struct stack k = {0};
+	size_t left = s->pages.n;
+	bool any = false;
 
-/*
- * Counts the pages from `at` on that are in no image. Those behind the last image are another stack where they begin with a
- * description of OME, too. Returns the index where the next stack begins.
- */
-static size_t
-leave_out(const struct source *s, size_t at, size_t last)
-{
-	size_t end = s->pages.n, n = 0;
-
-	if (last < end) {
-		const struct tiffpages_page *page = &s->pages.at[last];
-		const struct stackpage p = stack_of(s, page);
-		struct stackmeta m;
-
-		go_to(s, page);
-		stackmeta_read(tiffpage_text(s->t, &page->layout), 0, &p, &m);
-		end = m.ome ? last : end;
+	for (size_t i = 0; stackmeta_read(text, i, p, &k.m) && k.m.placed; i++) {
+		k.page = stackmeta_pages(text, i, p, &k.m);
+		if (place_planes(s, &k)) {
+			insist_alike(s, &k);
+			put_item(args, s, &k, out, st);
+			any = true;
+		}
+		weir_free(k.page);
+		k = (struct stack){0};
 	}
-	for (size_t i = at; i < end; i++)
-		n += !s->pages.at[i].used;
-	if (n)
+	for (size_t i = 0; i < s->pages.n; i++)
+		left -= s->pages.at[i].used;
+	if (any && left)
 		warn("%s: %zu pages are in no image of OME's description, and are left out; see "
 		     "--pages=items",
-		     s->file->name, n);
-	return end;
-}
-
-/* Writes the images of the OME description of the page at this index. Returns the index of the page behind all of theirs. */
-static size_t
-put_images(const struct args *args, const struct source *s, size_t at, const char *text,
-	   struct raw_out *out, struct stats *st)
-{
-	const struct tiffpages_page *page = &s->pages.at[at];
-	const struct stackpage p = stack_of(s, page);
-	struct stack k = {.first = page};
-	size_t last = at;
-
-	for (size_t i = 0; stackmeta_read(text, i, &p, &k.m); i++) {
-		if (k.m.elsewhere)
-			warn("%s: image %zu: %zu of its planes are in other files, such as %s, and "
-			     "are "
-			     "left out",
-			     s->file->name, i, k.m.elsewhere, k.m.file);
-		if (!k.m.n)
-			continue;
-		limit_planes(args, s, &k);
-		const size_t end = place_planes(s, at, text, i, &p, &k);
-		last = end > last ? end : last;
-		insist_alike(s, &k);
-		if (end)
-			put_item(args, s, &k, out, st);
-		weir_free(k.page);
-		free(k.text);
-		k = (struct stack){.first = page};
-	}
-	return last > at ? leave_out(s, at, last) : at;
+		     s->file->name, left);
+	return any;
 }
 
 /* Writes the stack, or the images, that the page at this index begins. Returns the index of the page behind them. */
@@ -739,25 +673,29 @@ static size_t
 put_stack(const struct args *args, const struct source *s, size_t at, struct raw_out *out,
 	  struct stats *st)
 {
-	const struct tiffpages_page *page = &s->pages.at[at];
-	const struct stackpage p = stack_of(s, page);
-	struct stack k = {.first = page};
-	size_t end = at;
+	struct stack k = {.first = &s->pages.at[at]};
+	const struct stackpage p = tiffpage_stack(&k.first->layout, s->pages.all, s->file->name);
+	size_t end = at + 1;
 
-	go_to(s, page);
-	char *text = weir_xstrdup(tiffpage_text(s->t, &page->layout));
+	go_to(s, k.first);
+	char *text = weir_xstrdup(tiffpage_text(s->t, &k.first->layout));
 	stackmeta_read(text, 0, &p, &k.m);
-	if (k.m.placed)
-		end = put_images(args, s, at, text, out, st);
+	if (k.m.file[0])
+		warn("%s: planes are in other files, such as %s; the pages of this one lie along "
+		     "one axis",
+		     s->file->name, k.m.file);
+	const bool images =
+	    !at && k.m.placed && !k.m.file[0] && put_images(args, s, text, &p, out, st);
 	weir_free(text);
-	if (end > at)
-		return end;
-	do
+	if (images)
+		return s->pages.n;
+	while (end < s->pages.n && !s->pages.at[end].begins)
 		end++;
-	while (end < s->pages.n && !s->pages.at[end].begins);
 	if (k.m.shaped && k.m.n > 1 && k.m.n < end - at)
 		end = at + k.m.n;
-	k.n = k.m.run ? 1 : end - at;
+	k.n = k.m.run && end - at < k.m.n ? 1 : end - at;
+	if (k.m.file[0])
+		k.m.n = 0;
 	insist_alike(s, &k);
 	put_item(args, s, &k, out, st);
 	return at + k.n;
@@ -784,7 +722,7 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		i = put_stack(args, &s, i, out, st);
 	for (size_t i = 0; args->pages == ITEMS && i < s.pages.n; i++) {
 		struct stack k = {.first = &s.pages.at[i], .n = 1};
-		const struct stackpage p = stack_of(&s, k.first);
+		const struct stackpage p = tiffpage_stack(&k.first->layout, 1, file->name);
 		go_to(&s, k.first);
 		stackmeta_read(tiffpage_text(s.t, &k.first->layout), 0, &p, &k.m);
 		put_item(args, &s, &k, out, st);
