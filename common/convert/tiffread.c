@@ -376,7 +376,7 @@ add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 	const char *text = tiffpage_text(t, &p->layout);
 	const struct stackpage page = tiffpage_stack(&p->layout, 1, NULL);
 	struct stackmeta m;
-	if (*text == '{' || *text == 's')
+	if (*text == '{')
 		p->begins = stackmeta_read(text, 0, &page, &m) && m.n > 1;
 	return 0;
 }

@@ -13,9 +13,9 @@
 
 /* --- values of the text ---------------------------------------------------------------------------------------------- */
 
-/* The value in ImageJ's line name=value; NULL when it is missing. */
 enum { MOST = 1 << 24 }; /* planes that <TiffData> names */
 
+/* The value in ImageJ's line name=value; NULL when it is missing. */
 static const char *
 line_value(const char *text, const char *name)
 {
@@ -49,7 +49,7 @@ find_element(const char *s, const char *end, const char *name, struct element *e
 	static const char *const skipped[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}};
 	const bool closes = *name == '/';
 
-	for (; (s = memchr(s, '<', (size_t)(end - s))); s++) {
+	for (; s < end && (s = memchr(s, '<', (size_t)(end - s))); s++) {
 		const char *word = s + 1 + (s[1] == '/');
 		const size_t n = strcspn(word, " \t\r\n/>");
 		const char *colon = memchr(word, ':', n);
@@ -86,22 +86,12 @@ contents_end(const struct element *e, const char *end, const char *close)
 static const char *
 attribute(const struct element *e, const char *name)
 {
-	const char *s = e->at, *q;
+	const size_t n = strlen(name);
 
-	while (s && (s += strspn(s, " \t\r\n")) < e->end) {
-		const size_t n = strcspn(s, "= \t\r\n>");
-
-		q = s + n + strspn(s + n, " \t\r\n");
-		if (*q++ != '=')
-			return NULL;
-		q += strspn(q, " \t\r\n");
-		if (*q != '"' && *q != '\'')
-			return NULL;
-		if (n == strlen(name) && !strncmp(s, name, n))
-			return q + 1;
-		s = strchr(q + 1, *q);
-		s = s ? s + 1 : NULL;
-	}
+	for (const char *s = e->at; (s = strstr(s, name)) && s < e->end; s += n)
+		if (strchr(" \t\n\r", s[-1]) && s[n] == '=' &&
+		    (s[n + 1] == '"' || s[n + 1] == '\''))
+			return s + n + 2;
 	return NULL;
 }
 
@@ -228,23 +218,6 @@ read_imagej(const char *text, const struct stackpage *p, struct stackmeta *m)
 
 /* --- tifffile -------------------------------------------------------------------------------------------------------- */
 
-/* Sets the sizes of all axes, slowest first. Returns how many there are; 0: the text is none of tifffile's. */
-static size_t
-shape_of(const char *text, json_t *root, size_t shape[IMG_MAXDIM])
-{
-	const json_t *list = json_object_get(root, "shape");
-	size_t n = 0;
-
-	if (json_is_array(list) && json_array_size(list) <= IMG_MAXDIM)
-		for (; n < json_array_size(list); n++)
-			shape[n] = (size_t)json_integer_value(json_array_get(list, n));
-	else if (!root && sscanf(text, "shape=(%zu", &shape[0]) == 1) /* of old ones */
-		for (n = 1, text = strchr(text, ',');
-		     text && n < IMG_MAXDIM && sscanf(text, ", %zu", &shape[n]) == 1; n++)
-			text = strchr(text + 1, ',');
-	return n;
-}
-
 /* The label of an axis by tifffile's letter for it; Q: of no known meaning. */
 static char
 letter_of(char c)
@@ -258,7 +231,13 @@ read_shaped(const char *text, const struct stackpage *p, struct stackmeta *m)
 {
 	json_t *root = json_loads(text, 0, NULL);
 	const char *axes = json_string_value(json_object_get(root, "axes"));
-	size_t shape[IMG_MAXDIM], n = shape_of(text, root, shape), own = 1, lead = n;
+	const json_t *list = json_object_get(root, "shape");
+	size_t shape[IMG_MAXDIM], own = 1, n = json_array_size(list);
+
+	n = n <= IMG_MAXDIM ? n : 0;
+	for (size_t i = 0; i < n; i++)
+		shape[i] = (size_t)json_integer_value(json_array_get(list, i));
+	size_t lead = n;
 
 	axes = axes && strlen(axes) == n ? axes : NULL;
 	m->shaped = n > 0;
@@ -323,6 +302,8 @@ open_ome(const char *text, size_t image, const struct stackpage *p, struct ome *
 	for (size_t i = 2, k = 0; order && i < strnlen(order, 5); i++) {
 		char size[] = "Size?";
 
+		if (!strchr("CZT", order[i]))
+			return false;
 		size[4] = order[i];
 		o->name[k] = (char)tolower((unsigned char)order[i]);
 		o->n[k++] = count_at(attribute(&o->pixels, size));
@@ -390,7 +371,6 @@ static void
 read_ome(const struct ome *o, struct stackmeta *m)
 {
 	char name[] = "PhysicalSizeX", unit[] = "PhysicalSizeXUnit";
-
 	struct element e = o->pixels;
 	struct planes r;
 
@@ -453,7 +433,7 @@ stackmeta_read(const char *text, size_t image, const struct stackpage *p, struct
 	*m = (struct stackmeta){.spacing = {NAN, NAN, NAN}, .interval = NAN, .plane = "xy"};
 	if (!strncmp(text, "ImageJ=", 7) || !strncmp(text, "SCIFIO=", 7))
 		read_imagej(text, p, m);
-	else if ((*text == '{' && strstr(text, "\"shape\"")) || !strncmp(text, "shape=(", 7))
+	else if (*text == '{' && strstr(text, "\"shape\""))
 		read_shaped(text, p, m);
 	else if (strstr(text, "OME") && open_ome(text, image, p, &o))
 		read_ome(&o, m);
