@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -353,7 +354,53 @@ set_points(struct radon_core *p)
 	}
 	p->q_mute = p->o.mute.n <= 1 && !p->o.mute.npolygon;
 	for (size_t i = 0; i < p->o.nq; i++)
-		p->q_weight[i] = (float)radon_mute_weight(&p->o.mute, 0, radon_mute_q(&p->o, i));
+		p->q_weight[i] =
+		    p->q_mute ? (float)radon_mute_weight(&p->o.mute, 0, radon_mute_q(&p->o, i)) : 1;
+}
+
+struct curve {
+	double q;
+	size_t i;
+};
+
+static int
+by_q(const void *a, const void *b)
+{
+	const double x = ((const struct curve *)a)->q, y = ((const struct curve *)b)->q;
+
+	return (x > y) - (x < y);
+}
+
+/* Fills the weights of polygons, time by time. Returns 0 or -ENOMEM. */
+static int
+weigh_polygons(struct radon_core *p, int threads)
+{
+	const size_t n = p->o.nq, room = (size_t)threads;
+	struct curve *curve = weir_alloc(n, sizeof *curve);
+	double *q = weir_alloc(n, sizeof *q);
+	float *line = weir_alloc(n, room * sizeof *line);
+	struct radon_crossing *c = weir_alloc(n + 1, room * sizeof *c);
+	const bool ok = curve && q && line && c;
+
+	for (size_t i = 0; ok && i < n; i++)
+		curve[i] = (struct curve){radon_mute_q(&p->o, i), i};
+	if (ok)
+		qsort(curve, n, sizeof *curve, by_q);
+	for (size_t k = 0; ok && k < n; k++)
+		q[k] = curve[k].q;
+#pragma omp parallel for schedule(static) num_threads(threads) if (ok)
+	for (size_t t = 0; t < (ok ? p->ntau : 0); t++) {
+		const size_t me = (size_t)omp_get_thread_num();
+		radon_mute_line(&p->o.mute, p->o.t0 + ((double)t - (double)p->lead) * p->o.dt, q, n,
+				c + me * (n + 1), line + me * n);
+		for (size_t k = 0; k < n; k++)
+			p->weight[curve[k].i * p->ntau + t] = line[me * n + k];
+	}
+	weir_free(curve);
+	weir_free(q);
+	weir_free(line);
+	weir_free(c);
+	return ok ? 0 : -ENOMEM;
 }
 
 /* Fills the weights of a mute that depends on time. Returns 0 or -ENOMEM. */
@@ -367,6 +414,8 @@ weigh(struct radon_core *p)
 	p->weight = weir_alloc(p->o.nq, p->ntau * sizeof *p->weight);
 	if (!p->weight)
 		return -ENOMEM;
+	if (p->o.mute.npolygon)
+		return weigh_polygons(p, threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
 	for (size_t i = 0; i < p->o.nq; i++)
 		for (size_t t = 0; t < p->ntau; t++)

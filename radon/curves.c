@@ -26,39 +26,74 @@ rise(double x, double taper)
 	return x >= taper ? 1 : .5 * (1 - cos(M_PI * x / taper));
 }
 
-/* The distance along q from (tau, q) to the nearest side of the polygon of n corners around it; 0: (tau, q) is outside. */
-static double
-depth(const double (*v)[2], size_t n, double tau, double q)
+/* How many of n ascending q lie to the left of a side at `at`. */
+static size_t
+left_of(const double *q, size_t n, double at)
 {
-	double left = -INFINITY, right = INFINITY;
-	bool inside = false;
+	size_t lo = 0;
+
+	for (size_t hi = n; lo < hi;) {
+		const size_t mid = lo + (hi - lo) / 2;
+		if (at <= q[mid])
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+/* A polygon of n corners crosses a line of one tau: its sides, by the first of nq q to the right of each. Returns these q's range. */
+static struct radon_span
+cross(const double (*v)[2], size_t n, double tau, const double *q, size_t nq,
+      struct radon_crossing *c)
+{
+	struct radon_span s = {nq + 1, 0};
 
 	for (size_t i = 0, j = n - 1; i < n; j = i++) {
 		if ((v[i][0] <= tau) == (v[j][0] <= tau))
 			continue;
 		const double at =
 		    v[i][1] + (v[j][1] - v[i][1]) * (tau - v[i][0]) / (v[j][0] - v[i][0]);
-		if (at <= q) {
-			left = fmax(left, at);
-			inside = !inside;
-		} else {
-			right = fmin(right, at);
-		}
+		const size_t k = left_of(q, nq, at);
+		c[k].left = fmax(c[k].left, at);
+		c[k].right = fmin(c[k].right, at);
+		c[k].odd = !c[k].odd;
+		s.first = k < s.first ? k : s.first;
+		s.end = k + 1 > s.end ? k + 1 : s.end;
 	}
-	return inside ? fmin(q - left, right - q) : 0;
+	return s;
 }
 
-static double
-polygon_weight(const struct radon_mute *m, double tau, double q)
+void
+radon_mute_line(const struct radon_mute *m, double tau, const double *q, size_t nq,
+		struct radon_crossing *c, float *weight)
 {
-	double weight = 0;
-
+	for (size_t k = 0; k <= nq; k++)
+		c[k] = (struct radon_crossing){-INFINITY, INFINITY, false};
+	for (size_t k = 0; k < nq; k++)
+		weight[k] = 0;
 	for (size_t i = 0; i < m->npolygon; i++) {
 		const size_t first = i ? m->polygon[i - 1] : 0;
-		const double x = depth(m->corner + first, m->polygon[i] - first, tau, q);
-		weight = fmax(weight, rise(x, m->taper));
+		const struct radon_span s =
+		    cross(m->corner + first, m->polygon[i] - first, tau, q, nq, c);
+		double left = -INFINITY, right = INFINITY;
+		bool inside = false;
+
+		for (size_t k = s.end; k-- > s.first;) {
+			const double here = c[k].right;
+			c[k].right = right;
+			right = fmin(right, here);
+		}
+		for (size_t k = s.first; k < s.end; k++) {
+			left = fmax(left, c[k].left);
+			inside ^= c[k].odd;
+			if (inside && k < nq)
+				weight[k] = fmaxf(
+				    weight[k],
+				    (float)rise(fmin(q[k] - left, c[k].right - q[k]), m->taper));
+			c[k] = (struct radon_crossing){-INFINITY, INFINITY, false};
+		}
 	}
-	return weight;
 }
 
 double
@@ -67,8 +102,12 @@ radon_mute_weight(const struct radon_mute *m, double tau, double q)
 	size_t i = 0;
 	double cut;
 
-	if (m->npolygon)
-		return polygon_weight(m, tau, q);
+	if (m->npolygon) {
+		struct radon_crossing c[2];
+		float weight;
+		radon_mute_line(m, tau, &q, 1, c, &weight);
+		return (double)weight;
+	}
 	while (i < m->n && m->t[i] <= tau)
 		i++;
 	if (m->n == 0)

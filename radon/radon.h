@@ -203,6 +203,17 @@ bool radon_curve(enum radon_curve curve, double x, double reference, double dept
 /* Returns the weight of the mute at (tau, q), from 0 to 1. */
 double radon_mute_weight(const struct radon_mute *m, double tau, double q);
 
+/*
+ * Finds the weights of the mute's polygons at one tau and nq ascending q, those of radon_mute_weight(), in a time that grows with
+ * the corners and with nq. c: work, nq + 1 of them.
+ */
+struct radon_crossing {
+	double left, right; /* the greatest and the least q of the sides here */
+	bool odd;	    /* how many sides */
+};
+void radon_mute_line(const struct radon_mute *m, double tau, const double *q, size_t nq,
+		     struct radon_crossing *c, float *weight);
+
 /* Returns the q that the mute takes for curve i. */
 double radon_mute_q(const struct radon_options *o, size_t i);
 
