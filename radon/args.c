@@ -330,6 +330,8 @@ check_together(const struct args *a, const struct radon_options *o)
 			  o->method == RADON_TIME ? "time" : "usfft2d");
 	if (a->fmax > 0 && a->fmin > a->fmax)
 		die_usage("--fmin=%g is above --fmax=%g", a->fmin, a->fmax);
+	if (a->common.gpu && a->subtract && o->mode == RADON_SPARSE && !a->sparse_given)
+		die_usage("-g: --subtract implies --sparse, which goes without -g: give --lsq");
 	if (a->common.gpu && (hyperbolic || o->mode == RADON_SPARSE || a->adapt ||
 			      o->method == RADON_TIME || o->method == RADON_USFFT2D))
 		die_usage(

@@ -488,6 +488,7 @@ are for panels|--model --mute=1
 --adapt|$curves --subtract --adapt=1:1:0
 --adapt|$curves --subtract --adapt=nan:1:.02
 -g: goes without|$curves --lsq --subtract --adapt -g
+-g: --subtract implies --sparse, which goes without -g: give --lsq|$curves --mute=.05 --subtract -g
 --cut is for panels|$curves --lsq --subtract --cut
 do not ascend|$curves --lsq --mute=2:1,1:1
 --mute|$curves --lsq --mute=1:2:3
@@ -579,6 +580,43 @@ END
 	radon -q 0:.41:80 -X 3000 --curve=hyperbolic d 2>>err >p
 	radon -q 0:.39:80 -X 3000 d 2>>err >p
 	[ ! -s err ]
+}
+
+@test "radon: a trace far louder than those beside it, and one with an offset far from all, are named" {
+	gathers 30 >g.nrrd
+	change g.nrrd '$i++ / 100 < 12 && $i > 1100 ? 5 * $_ : $_' >loud.nrrd
+	change g.nrrd '++$i == 1150 ? 100 : $_' >spike.nrrd
+	for f in loud spike; do
+		for mode in --subtract '--lsq --cut'; do
+			radon $curves --mute=.05 $mode $f.nrrd 2>err >r
+			grep -q '^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and spoils' err
+			! grep -q 'widen -q' err
+		done
+		radon $curves $f.nrrd 2>err >r
+		[ ! -s err ]
+	done
+	# Traces that become louder towards the source are usual.
+	change g.nrrd '$_ * 30 / (1 + int($i++ / 100))' | radon $curves --mute=.05 --subtract 2>err >r
+	! grep -q loud err
+	for far in 1e6 20000; do
+		sed "0,/ 1200 /s// $far /" g.nrrd >odd.nrrd
+		radon $curves --mute=.05 --subtract odd.nrrd 2>err >r || true
+		grep -q "gather 1: trace 12: an offset of ${far/e6/e+06}, with moveouts of up to .* is far from most others; --offsets" err
+		rawstack g.nrrd odd.nrrd >both.nrrd
+		radon $curves --mute=.05 --subtract both.nrrd 2>err >r || true
+		grep -q "gather 2: trace 12: an offset of ${far/e6/e+06}, with" err
+	done
+}
+
+@test "radon: a part of a picture is a warning, its offsets are those of its traces, and a panel is no part" {
+	gathers 8 >g.nrrd
+	rawtile --grid=2x2 g.nrrd >parts.nrrd
+	[ "$(rawinfo parts.nrrd | grep '^offsets' | sort -u | xargs)" = 'offsets:=1875 2250 2625 3000 offsets:=375 750 1125 1500' ]
+	radon $curves parts.nrrd >r 2>err
+	[ "$(grep -c '^radon: parts.nrrd: item .: a part of a picture (tile:=.*): what lies beyond its sides is not seen; see rawjoin$' err)" -eq 4 ]
+	! rawinfo r | grep tile
+	radon $curves --mute=.05 --subtract --quiet parts.nrrd | rawjoin >whole.nrrd
+	[ "$(rawinfo whole.nrrd | grep -e ^sizes -e ^offsets)" = "$(rawinfo g.nrrd | grep -e ^sizes -e ^offsets)" ]
 }
 
 @test "radon: -v says misfit and condition; silent without" {

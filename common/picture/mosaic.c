@@ -665,6 +665,7 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 				die_at(w, in, to, overlap);
 			touch(w, row + p->w + PAGES, how);
 		}
+	axiskeys_lay_traces(&w->y, x, img_row_axis(x) ? t->x0 : t->y0);
 	note(w, p, t);
 	for (size_t r = 0; r < p->h; r++) {
 		mark(w, (t->y0 + r) * t->W + t->x0, p->w);

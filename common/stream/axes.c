@@ -505,6 +505,38 @@ axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchan
 	}
 }
 
+void
+axiskeys_lay_traces(struct img *y, const struct img *x, size_t first)
+{
+	const size_t part = x->dim > 1 ? x->axis[1].n : 0, whole = part ? y->axis[1].n : 0;
+
+	for (size_t i = 0; i < LISTS && part != whole; i++) {
+		const char *text = img_key(x, names[i]), *old = img_key(y, names[i]);
+		const size_t n = text ? axiskeys_count(text) : 0, all = n / part * whole;
+		if (!n || n % part)
+			continue;
+		const char **word = old && axiskeys_count(old) == all ? split(old, all) : NULL,
+			   **add = split(text, n);
+		size_t *which = weir_xalloc(all, sizeof *which);
+
+		for (size_t k = 0; k < all; k++)
+			which[k] = k;
+		if (!word) {
+			word = weir_xalloc(all, sizeof *word);
+			for (size_t k = 0; k < all; k++)
+				word[k] = "nan";
+		}
+		for (size_t k = 0; k < n; k++)
+			word[k / part * whole + first + k % part] = add[k];
+		char *list = join_words(word, which, all);
+		img_set_key(y, names[i], "%s", list);
+		weir_free(list);
+		weir_free(which);
+		weir_free(word);
+		weir_free(add);
+	}
+}
+
 /* Whether all items have the same text under a key, or none has the key. */
 static bool
 all_same(const struct img *x, size_t n, const char *name)

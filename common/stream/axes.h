@@ -90,6 +90,9 @@ void axiskeys_straighten(struct img *x, void *data, size_t pixels);
  */
 void axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged);
 
+/* x, a part, becomes the places of y from `first` on along axis 1: so do its lists of traces. A place without a number has nan. */
+void axiskeys_lay_traces(struct img *y, const struct img *x, size_t first);
+
 /*
  * Sets the lists of traces of y, a stack of the n items x of two axes. Lists that are equal stay one list. Others, of a number
  * for each trace, become one list for all traces of the stack. Returns false when an item has no such list: y loses it then.

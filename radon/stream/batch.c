@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ struct batches {
 
 	size_t gathers, traces, fallbacks, steps;
 	size_t adapted;
-	size_t strong, beyond, few; /* gathers with a warning */
+	size_t strong, beyond, few, loud; /* gathers with a warning */
 };
 
 static void
@@ -101,6 +102,11 @@ say(const struct gathers_options *o, const struct gather *g)
 
 	if (!o->radon.report || g->o.mode == RADON_ADJOINT || g->o.mode == RADON_MODEL)
 		return;
+	if (g->different < 2) {
+		fprintf(stderr, "%s: item %zu: gather %zu: not solved\n", weir_prog, g->item,
+			g->plane + 1);
+		return;
+	}
 	fprintf(stderr, "%s: item %zu: gather %zu: misfit %.3g", weir_prog, g->item, g->plane + 1,
 		r->misfit);
 	if (g->o.mode == RADON_LSQ && !g->o.hyperbolic && !g->o.nr)
@@ -125,8 +131,13 @@ say(const struct gathers_options *o, const struct gather *g)
 static void
 warn_result(struct batches *s, const struct gather *g)
 {
-	const bool low = g->report.edge[0] > 3, high = g->report.edge[1] > 3;
+	const bool loud = g->loud_trace != SIZE_MAX && g->different > 1;
+	const bool low = g->report.edge[0] > 3 && !loud, high = g->report.edge[1] > 3 && !loud;
 
+	if (loud && !s->loud++)
+		warn("item %zu: gather %zu: trace %zu has %.3g times the energy of those beside "
+		     "it, and spoils the others: scale it down, or make its samples 0",
+		     g->item, g->plane + 1, g->loud_trace + 1, g->times);
 	if (g->alpha < .8 && !s->strong++)
 		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
 		     "0.5 it adds energy): a larger NU, or other curves",
@@ -258,6 +269,7 @@ batch_close(struct batches *s)
 		stats_add(s->st, "too_strong", "%zu", s->strong);
 		stats_add(s->st, "few_offsets", "%zu", s->few);
 		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
+		stats_add(s->st, "loud_traces", "%zu", s->loud);
 	}
 	gathers_close(s->in);
 	for (int i = 0; i < 2; i++) {
@@ -345,7 +357,10 @@ warn_far(struct runner *r, const struct gather *g)
 	if (g->o.mode == RADON_MODEL || r->o->curve == RADON_LINEAR || g->o.hyperbolic ||
 	    most <= length)
 		return false;
-	if (!r->far)
+	if (!r->far && g->odd_trace != SIZE_MAX)
+		warn("item %zu: gather %zu: trace %zu: " GATHERS_ODD, g->item, g->plane + 1,
+		     g->odd_trace + 1, g->odd, most, length);
+	else if (!r->far)
 		warn("item %zu: gather %zu: moveouts of up to %.4g s on traces of %.4g s: is -X, "
 		     "%g, the farthest offset?",
 		     g->item, g->plane + 1, most, length, r->o->reference);
@@ -395,9 +410,27 @@ choose_noise(struct runner *r, struct gather *g)
 		die("item %zu: gather %zu: no memory to find NU", g->item, g->plane + 1);
 }
 
+/*
+ * How many places the traces have, when a mute divides the curves: the same for all gathers of a batch. Traces at one place say
+ * nothing about curves, so that the gather is left as it is.
+ */
+static size_t
+count_places(const struct gather *g)
+{
+	const bool divided = g->o.nq > 1 && (g->o.mute.n || g->o.mute.npolygon);
+
+	return g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
+}
+
 void
 runner_plan(struct runner *r, struct batch *b)
 {
+	const size_t different = count_places(&b->g[0]);
+
+	for (size_t i = 0; i < b->n; i++)
+		b->g[i].different = different;
+	if (different < 2)
+		return;
 	if (r->o->auto_nu && !r->o->radon.find_nu)
 		choose_noise(r, &b->g[0]);
 	for (size_t i = 0; i < b->n && !warn_far(r, &b->g[0]); i++)
@@ -417,21 +450,22 @@ new_work(const struct runner *r, int threads)
 	return w;
 }
 
-/*
- * Finds alpha, and how many places the traces have when a mute divides the curves. Traces at one place say nothing about curves,
- * so that the gather is left as it is.
- */
 static void
 judge(struct gather *g)
 {
-	const bool divided = g->o.nq > 1 && (g->o.mute.n || g->o.mute.npolygon);
-
-	g->different = g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
-	if (g->different < 2) {
-		memcpy(g->out, g->in, g->o.nx * g->o.nt * sizeof *g->out);
-		g->report.adapt = INFINITY;
-	}
 	g->alpha = g->o.subtract ? radon_alpha(&g->o, g->in, g->out) : 1;
+}
+
+/* The results of a batch whose gathers say nothing about curves. */
+static void
+leave_alone(struct batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		struct gather *g = &b->g[i];
+		memcpy(g->out, g->in, g->o.nx * g->o.nt * sizeof *g->out);
+		g->report = (struct radon_report){.adapt = INFINITY};
+		g->alpha = 1;
+	}
 }
 
 static void
@@ -488,7 +522,9 @@ run_whole(struct runner *r, struct batch *b)
 void
 runner_run(struct runner *r, struct batch *b)
 {
-	if (r->o->gpu)
+	if (b->g[0].different < 2)
+		leave_alone(b);
+	else if (r->o->gpu)
 		run_on_gpu(r, b);
 	else if (r->threads > 1 && b->n >= (size_t)r->threads &&
 		 r->o->radon.method != RADON_USFFT2D)

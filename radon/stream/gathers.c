@@ -27,9 +27,10 @@ struct gathers {
 	size_t planes, plane; /* of the item */
 	size_t from, to;      /* those of its planes that are in the share */
 	size_t per;	      /* the numbers of an offset: x, or with two axes of curves x and y */
-	double *offset; /* owned: the item's offsets, of nx traces for each plane or for all */
-	size_t noffset; /* numbers */
-	double *file;	/* owned: all numbers of the offsets file */
+	double *offset;	     /* owned: the item's offsets, of nx traces for each plane or for all */
+	size_t noffset;	     /* numbers */
+	const double *taken; /* the offsets of the plane */
+	double *file;	     /* owned: all numbers of the offsets file */
 	/* at: the numbers used so far, when the file has offsets for more than one gather. */
 	size_t nfile, at;
 	struct radon_options shape; /* of the item's gathers; without g */
@@ -228,6 +229,13 @@ offsets_range(struct gathers *s)
 	}
 }
 
+static void
+curves_take(const struct gathers *s, const double *v, struct gather *g)
+{
+	for (size_t j = 0; j < s->shape.nx; j++)
+		curves_at(s, v + j * s->per, &g->g[j], &g->h[j]);
+}
+
 /* Sets g and h of the next plane. Its offsets come from the file, or are those of all planes, or the plane's own. */
 static void
 offsets_take(struct gathers *s, struct gather *g)
@@ -245,8 +253,30 @@ offsets_take(struct gathers *s, struct gather *g)
 		from = s->file + s->at;
 		s->at += n;
 	}
-	for (size_t j = 0; j < nx; j++)
-		curves_at(s, from + j * s->per, &g->g[j], &g->h[j]);
+	curves_take(s, from, g);
+	s->taken = from;
+}
+
+static double
+distance_of(const struct gathers *s, const double *v)
+{
+	return s->per == 2 ? hypot(v[0], v[1]) : v[0];
+}
+
+/* Dies when an offset of this plane, or of a later one of the item, is far from most others. g and h are changed. */
+static void
+refuse_odd(const struct gathers *s, struct gather *g, double most, double length)
+{
+	const size_t n = s->shape.nx * s->per, end = s->noffset > n ? s->planes : s->plane + 1;
+
+	for (size_t k = s->plane; k < end; k++) {
+		const double *v = k > s->plane ? s->offset + k * n : s->taken;
+		curves_take(s, v, g);
+		const size_t j = gather_find_odd(&g->o);
+		if (j != SIZE_MAX)
+			raw_die(s->in, "gather %zu: trace %zu: " GATHERS_ODD, k + 1, j + 1,
+				distance_of(s, v + j * s->per), most, length);
+	}
 }
 
 /* ---- rows ---- */
@@ -400,6 +430,9 @@ rows_read(struct gathers *s, struct gather *g)
 	if (mapped)
 		raw_skip(s->in, s->rows * n);
 	normalise(s, g, x, s->rows * n);
+	g->loud_trace = SIZE_MAX;
+	if (inverse)
+		gather_find_loud(g);
 }
 
 /* ---- headers ---- */
@@ -482,6 +515,7 @@ head_of_panel(const struct gathers *s, struct gather *g)
 	const size_t nr = g->o.nr;
 
 	img_leave_space(x);
+	img_drop_key(x, "tile");
 	img_set_key(x, "radon_curve", "%s %.17g %.17g", radon_curve_names[s->curve], s->reference,
 		    s->depth);
 	img_set_key(x, "radon_gather", "%zu %zu %.17g", g->o.nx, g->o.nt, g->o.t0);
@@ -514,6 +548,7 @@ head_of_gather(const struct gathers *s, struct gather *g)
 	char unit[64] = "-", label[64] = "trace";
 
 	img_leave_space(x);
+	img_drop_key(x, "tile");
 	if (s->file)
 		key_of_file(s, x);
 	t->n = g->o.nt;
@@ -716,6 +751,10 @@ begin_item(struct gathers *s)
 	s->plane = 0;
 	s->rows = x->axis[1].n;
 	s->n = x->axis[0].n;
+	if (img_key(x, "tile"))
+		warn("%s: item %zu: a part of a picture (tile:=%s): what lies beyond its sides is "
+		     "not seen; see rawjoin",
+		     raw_name(s->in), raw_item(s->in), img_key(x, "tile"));
 	s->shape = s->o->radon;
 	s->curve = s->o->curve;
 	s->reference = s->o->reference;
@@ -797,6 +836,11 @@ fit_panel(const struct gathers *s, struct gather *g)
 	const size_t limit = weir_limit(s->o->common->max_bytes);
 	size_t bytes;
 
+	g->odd_trace = most > length ? gather_find_odd(&g->o) : SIZE_MAX;
+	if (g->odd_trace != SIZE_MAX)
+		g->odd = distance_of(s, s->taken + g->odd_trace * s->per);
+	if (most > FAR * length)
+		refuse_odd(s, g, most, length);
 	if (most > FAR * length)
 		raw_die(s->in,
 			"moveouts of up to %.4g s on traces of %.4g s: q is %s "

@@ -56,12 +56,28 @@ struct gather {
 	int exponent; /* in and out are the samples of the input and the result times 2^-exponent */
 	struct radon_report report;
 	double alpha; /* radon_alpha() of the result; 1: not subtracted */
-	size_t
-	    different; /* radon_different() where the mute divides the curves; SIZE_MAX elsewhere */
+	/* radon_different() where the mute divides the curves, SIZE_MAX elsewhere. Below 2 the result is the gather itself. */
+	size_t different;
+	/* A trace whose offset is `odd` and far from all others; one that is `times` as loud as those beside it. SIZE_MAX: none. */
+	size_t odd_trace, loud_trace;
+	double odd, times;
 };
 
 /* --subtract loses a fifth and more of the primaries' amplitude where traces are at fewer places. */
 enum { FEW = 6 };
+
+/* What is wrong with a trace whose offset is odd: the offset, the moveout and the traces' length. */
+#define GATHERS_ODD                                                                             \
+	"an offset of %g, with moveouts of up to %.4g s on traces of %.4g s, is far from most " \
+	"others; --offsets gives others"
+
+/* --- odd.c: traces that do not belong to the others --- */
+
+/* The trace with the longest moveout, when most others have less than a sixteenth of it. SIZE_MAX: there is none. */
+size_t gather_find_odd(const struct radon_options *o);
+
+/* Finds g->loud_trace and g->times. */
+void gather_find_loud(struct gather *g);
 
 struct gathers;
 

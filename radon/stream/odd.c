@@ -1,0 +1,108 @@
+/* Traces that do not belong to the others of their gather: by a wrong offset, or so loud that an inverse is spent on them. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/base/mem.h"
+#include "radon/stream/gathers.h"
+
+static double
+moveout(const struct radon_options *o, size_t j)
+{
+	double lo = 0, hi = 0;
+
+	radon_widen(o, o->g[j], o->nr ? o->h[j] : 0, &lo, &hi);
+	return fmax(-lo, hi);
+}
+
+size_t
+gather_find_odd(const struct radon_options *o)
+{
+	size_t at = 0, near = 0;
+
+	for (size_t j = 1; j < o->nx; j++)
+		at = moveout(o, j) > moveout(o, at) ? j : at;
+	for (size_t j = 0; j < o->nx; j++)
+		near += 16 * moveout(o, j) > moveout(o, at);
+	return 4 * near <= o->nx ? at : SIZE_MAX;
+}
+
+/*
+ * A trace is compared with the median of the BESIDE traces of the nearest offsets, since traces become louder towards the source.
+ * In 150 files of others the nearest trace of a shot has up to 13 times the energy of those. With 25 times the energy, which is
+ * noise of 5 times the amplitude, one of 60 traces costs the others 2.6 dB.
+ */
+enum { BESIDE = 8, FEWEST = 5 };
+static const double TIMES = 16, SHARE = .1;
+
+struct trace {
+	double place, energy;
+	size_t j;
+};
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct trace *x = a, *y = b;
+
+	return x->place != y->place ? (x->place > y->place) - (x->place < y->place)
+				    : (x->j > y->j) - (x->j < y->j);
+}
+
+static double
+energy(const float *x, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)x[i] * (double)x[i];
+	return sum;
+}
+
+/* The median of the energies of the traces beside trace i of n; of an even number of them the greater one. */
+static double
+beside(const struct trace *t, size_t n, size_t i)
+{
+	const size_t most = n < BESIDE + 1 ? n : BESIDE + 1, half = most / 2;
+	const size_t first = i < half ? 0 : i - half + most > n ? n - most : i - half;
+	double e[BESIDE];
+	size_t count = 0;
+
+	for (size_t k = first; k < first + most; k++) {
+		size_t at = count;
+		if (k == i)
+			continue;
+		for (; at > 0 && e[at - 1] > t[k].energy; at--)
+			e[at] = e[at - 1];
+		e[at] = t[k].energy;
+		count++;
+	}
+	return e[count / 2];
+}
+
+void
+gather_find_loud(struct gather *g)
+{
+	struct trace *t = weir_xalloc(g->o.nx, sizeof *t);
+	double all = 0;
+	size_t n = 0;
+
+	g->loud_trace = SIZE_MAX;
+	g->times = TIMES;
+	for (size_t j = 0; j < g->o.nx; j++) {
+		if (!g->live[j])
+			continue;
+		const double e = energy(g->in + j * g->o.nt, g->o.nt);
+		t[n++] = (struct trace){fabs(g->g[j]) + fabs(g->h[j]), e, j};
+		all += e;
+	}
+	qsort(t, n, sizeof *t, by_place);
+	for (size_t i = 0; i < n && n >= FEWEST; i++) {
+		const double times = t[i].energy / beside(t, n, i);
+		if (times <= g->times || t[i].energy < SHARE * all)
+			continue;
+		g->times = times;
+		g->loud_trace = t[i].j;
+	}
+	weir_free(t);
+}
