@@ -762,7 +762,7 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	set_offsets(&x, g, t);
 	opt_add_history(&x, &args->common);
 	raw_head(out, &x);
-	float *const zeros = weir_calloc(most, sizeof *zeros);
+	float *const zeros = weir_calloc(most + 1, sizeof *zeros);
 	if (!zeros)
 		die("%s: no memory for the gather", t->name);
 	for (size_t j = 0; j < g->n && most; j++) {
