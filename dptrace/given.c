@@ -65,13 +65,36 @@ load_table(struct chain *c, int k, struct segment *s)
 	s->ctx = t;
 }
 
-/* The larger of most and the numbers of first and of last links of t. */
-static int
-more_links(int most, const struct dptrace_table *t)
+/* The first or the last links of t, whichever are more. */
+static size_t
+links_of_table(const struct dptrace_table *t)
 {
-	const int first = t->d[0] * t->d[1], last = t->d[t->n - 2] * t->d[t->n - 1];
+	return (size_t)at_least(t->d[0] * t->d[1], t->d[t->n - 2] * t->d[t->n - 1]);
+}
 
-	return at_least(most, at_least(first, last));
+/* Lays out the chain of these tables, or only counts where a has no memory. */
+static void
+take_chain(struct chain *c, struct arena *a, const struct dptrace_table *seg, size_t nseg)
+{
+	size_t *node = arena_take(a, nseg, sizeof *node), nodes = 0, links = 0;
+	int maxn = 2, maxd = 1, rows = 1;
+
+	for (size_t k = 0; k < nseg; k++) {
+		if (node)
+			node[k] = nodes;
+		nodes += seg[k].n;
+		links += links_of_table(&seg[k]);
+		maxn = at_least(maxn, (int)seg[k].n);
+		rows = at_least(rows, rows_of(&seg[k]));
+		for (size_t g = 0; g < seg[k].n; g++)
+			maxd = at_least(maxd, seg[k].d[g]);
+	}
+	chain_take(c, a, (int)nseg, SLOTS, maxn, maxd, rows, nodes, links);
+	c->node = node;
+	for (size_t k = 0, at = 0; c->door && k < nseg; k++) {
+		c->door[k] = at;
+		at += links_of_table(&seg[k]);
+	}
 }
 
 int
@@ -86,20 +109,12 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, double phi, enum dp
 			  .load = load_table,
 			  .ctx = (void *)(uintptr_t)seg};
 	struct arena a = {0};
-	int maxn = 2, maxd = 1, rows = 1, links = 1;
 
-	for (size_t k = 0; k < nseg; k++) {
-		maxn = at_least(maxn, (int)seg[k].n);
-		rows = at_least(rows, rows_of(&seg[k]));
-		for (size_t g = 0; g < seg[k].n; g++)
-			maxd = at_least(maxd, seg[k].d[g]);
-		links = more_links(links, &seg[k]);
-	}
-	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);
+	take_chain(&c, &a, seg, nseg);
 	if (!(a.base = weir_alloc_large(a.used, 1)))
 		return -ENOMEM;
 	a.used = 0;
-	chain_take(&c, &a, (int)nseg, SLOTS, maxn, maxd, rows, links);
+	take_chain(&c, &a, seg, nseg);
 	const bool solved = chain_solve(&c);
 	bool released = !solved;
 	*best = c.best;
@@ -108,7 +123,7 @@ dptrace_tables(const struct dptrace_table *seg, size_t nseg, double phi, enum dp
 		for (size_t g = 0; g < seg[k].n; g++) {
 			*at++ = solved ? chain_at(&c, (int)k)[g] : 0;
 			if (margin)
-				*margin++ = solved ? c.margin[k * (size_t)c.maxn + g] : 0;
+				*margin++ = solved ? c.margin[c.node[k] + g] : 0;
 		}
 	}
 	weir_free(a.base);

@@ -137,9 +137,10 @@ pass_rule(const struct segment_shape *s, const struct dptrace_options *o, size_t
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
-/* The largest sizes among the segments of a pass. */
+/* The largest sizes among the segments of a pass, and the sums of their guides and of their links. */
 struct extent {
-	int guides, samples, rows, links;
+	int guides, samples, rows;
+	size_t nodes, links;
 	size_t strip, base, scratch; /* bytes */
 };
 
@@ -162,7 +163,8 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		scratch_take(&idle, &scratch, &g);
 		e.guides = at_least(pass_guides(&s[i], pass), e.guides);
 		e.samples = at_least(pass_samples(&s[i], pass), e.samples);
-		e.links = at_least(pass_links(&s[i], o, pass), e.links);
+		e.nodes += pass_vertices(&s[i]);
+		e.links += (size_t)pass_links(&s[i], o, pass);
 		e.rows = at_least(rows, e.rows);
 		e.strip = larger_size(strip.used, e.strip);
 		e.base = larger_size(base.used, e.base);
@@ -174,19 +176,24 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 void
 pass_take(struct work *w, struct arena *a, const struct segment_shape *s, size_t n)
 {
-	w->stride = w->npoints = 0;
+	size_t nodes = 0, points = 0, most = 0;
+
+	w->node = arena_take(a, n, sizeof *w->node);
 	for (size_t i = 0; i < n; i++) {
-		const int guides = at_least(pass_guides(&s[i], 0), pass_guides(&s[i], 1));
-		w->stride = larger_size((size_t)guides, w->stride);
-		w->npoints = larger_size(s[i].cost ? (size_t)s[i].tube.points : 0, w->npoints);
+		const size_t here = s[i].cost ? (size_t)s[i].tube.points : 0;
+		if (w->node)
+			w->node[i] = nodes;
+		nodes += pass_vertices(&s[i]);
+		points += here;
+		most = larger_size(here, most);
 	}
-	w->xy = arena_take(a, n * w->stride, sizeof *w->xy);
-	w->v = arena_take(a, n * w->stride, sizeof *w->v);
-	w->verdict = arena_take(a, n * w->stride, sizeof *w->verdict);
+	w->xy = arena_take(a, nodes, sizeof *w->xy);
+	w->v = arena_take(a, nodes, sizeof *w->v);
+	w->verdict = arena_take(a, nodes, sizeof *w->verdict);
 	w->moved = arena_take(a, n, sizeof *w->moved);
 	w->curve = arena_take(a, n, sizeof *w->curve);
-	w->points = arena_take(a, n * w->npoints, sizeof *w->points);
-	w->spare = arena_take(a, w->npoints, sizeof *w->spare);
+	w->points = arena_take(a, points, sizeof *w->points);
+	w->spare = arena_take(a, most, sizeof *w->spare);
 }
 
 /* The arrays that one pass hands to the next come first and keep their places. */
@@ -203,7 +210,12 @@ pass_lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n
 	for (int i = 0; i < held; i++)
 		w->base_room[i] = arena_take(&a, e.base, 1);
 	w->chain.margins = o->margins && pass == 0;
-	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows, e.links);
+	chain_take(&w->chain, &a, (int)n, nslot, e.guides, e.samples, e.rows, e.nodes, e.links);
+	w->chain.node = w->node;
+	for (size_t i = 0, at = 0; base && i < n; i++) {
+		w->chain.door[i] = at;
+		at += (size_t)pass_links(&s[i], o, pass);
+	}
 	for (int i = 0; i < held; i++)
 		w->room[i] = arena_take(&a, e.strip, 1);
 	w->scratch_room = arena_take(&a, e.scratch, 1);
@@ -252,7 +264,7 @@ static void
 straight_course(const struct work *w, int k, struct course *c)
 {
 	const struct segment_shape *s = &w->shape[k];
-	const double *v = w->v + (size_t)k * w->stride;
+	const double *v = w->v + w->node[k];
 	const int d = pass_samples(s, w->pass);
 	int far = 0;
 
@@ -373,14 +385,18 @@ pass_length(const struct work *w, int k)
 void
 pass_curves(struct work *w)
 {
-	for (size_t k = 0; k < w->n; k++)
-		if (pass_is_tube(&w->shape[k], w->pass) && w->pass == 0)
-			w->curve[k] = w->shape[k].way;
-		else if (pass_is_tube(&w->shape[k], w->pass))
-			w->curve[k] = curve_along((const double(*)[2])(w->xy + k * w->stride),
-						  pass_guides(&w->shape[k], w->pass - 1),
-						  w->shape[k].tube.points, w->shape[k].tube.smooth,
-						  w->points + k * w->npoints, w->spare);
+	double(*points)[2] = w->points;
+
+	for (size_t k = 0; k < w->n; k++) {
+		const struct segment_shape *s = &w->shape[k];
+		if (pass_is_tube(s, w->pass) && w->pass == 0)
+			w->curve[k] = s->way;
+		else if (pass_is_tube(s, w->pass))
+			w->curve[k] = curve_along((const double(*)[2])(w->xy + w->node[k]),
+						  pass_guides(s, w->pass - 1), s->tube.points,
+						  s->tube.smooth, points, w->spare);
+		points += s->cost ? s->tube.points : 0;
+	}
 }
 
 /* --- evidence ------------------------------------------------------------------------------------------------------- */
@@ -515,16 +531,14 @@ static void
 keep_verdicts(struct work *w, int k, const struct course *c)
 {
 	const int *at = chain_at(&w->chain, k);
-	const size_t row = (size_t)k * w->stride;
+	const size_t row = w->node[k];
 
 	for (int g = 0; g < c->n; g++)
 		w->verdict[row + (size_t)g] = (struct verdict){
 		    .x = w->xy[row + (size_t)g][0],
 		    .y = w->xy[row + (size_t)g][1],
 		    .border = is_border(w, k, c, g, at[g]),
-		    .margin = w->chain.margins
-				  ? w->chain.margin[(size_t)k * (size_t)w->chain.maxn + (size_t)g]
-				  : NAN};
+		    .margin = w->chain.margins ? w->chain.margin[row + (size_t)g] : NAN};
 	if (w->shape[k].cost)
 		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
 }
@@ -533,7 +547,7 @@ keep_verdicts(struct work *w, int k, const struct course *c)
 static void
 keep_moves(struct work *w, int k, int n)
 {
-	const double *v = w->v + (size_t)k * w->stride;
+	const double *v = w->v + w->node[k];
 	const bool on = w->pass && w->shape[k].cost;
 
 	for (int side = 0; side < 2; side++)
@@ -546,7 +560,7 @@ pass_keep(struct work *w)
 	w->sharp = w->pass ? w->sharp : 0;
 	for (int k = 0; k < w->chain.n; k++) {
 		const int *at = chain_at(&w->chain, k);
-		const size_t row = (size_t)k * w->stride;
+		const size_t row = w->node[k];
 		struct course *c = &w->chain.slot[0].c;
 
 		pass_course(w, k, c);
@@ -634,8 +648,8 @@ static void
 put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
 {
 	const struct segment_shape *s = &w->shape[k];
-	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
-	const size_t row = (size_t)k * w->stride;
+	const float *link = w->chain.link + w->node[k];
+	const size_t row = w->node[k];
 	const int n = pass_guides(s, w->pass), first = pass_guides(s, 0);
 	const double h = pass_length(w, k) / (n - 1);
 	int at = 0;
@@ -681,7 +695,7 @@ bare_stretch(const struct dptrace_trace *t)
 static bool
 is_unsupported(const struct work *w, int k, int n)
 {
-	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const float *link = w->chain.link + w->node[k];
 	const double length = pass_length(w, k);
 	double sum = 0;
 
@@ -717,8 +731,8 @@ static double
 doubt_of(const struct work *w, int k)
 {
 	const struct segment_shape *s = &w->shape[k];
-	const struct verdict *said = w->verdict + (size_t)k * w->stride;
-	const float *link = w->chain.link + (size_t)k * (size_t)w->chain.maxn;
+	const struct verdict *said = w->verdict + w->node[k];
+	const float *link = w->chain.link + w->node[k];
 	const int n = pass_guides(s, w->pass) - 1, first = pass_guides(s, 0);
 	double inverse = 0, cost = 0;
 	int count = 0;

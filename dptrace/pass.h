@@ -26,8 +26,8 @@ struct work {
 	struct base base[SLOTS];
 	int based[SLOTS]; /* the segment whose evidence is in base[]; -1: none */
 	char *base_room[SLOTS], *room[SLOTS], *scratch_room;
-	/* All three are [segments][stride]: the polyline of this pass; v of its vertices; the verdicts of the first pass. */
-	size_t stride;
+	size_t *node; /* [segments]: where the vertices of a segment begin in the next three */
+	/* The polyline of this pass; v of its vertices; the verdicts of the first pass. */
 	double (*xy)[2];
 	double *v;
 	struct verdict *verdict;
@@ -35,11 +35,22 @@ struct work {
 	/* cost, passes after the first: the curves [segments], their points, and scratch for the points of one */
 	struct curve *curve;
 	double (*points)[2], (*spare)[2];
-	size_t npoints; /* points of a curve, at most */
 	/* first pass: vertices that turn, or links that climb, about as much as they may */
 	size_t sharp;
 	bool blank; /* some segment has no evidence */
 };
+
+/* The number of guides of a segment in that pass. In the last pass this is the number of its vertices. */
+int pass_guides(const struct segment_shape *s, size_t pass);
+
+/* The vertices of a segment in any pass, at most. */
+static inline size_t
+pass_vertices(const struct segment_shape *s)
+{
+	const int first = pass_guides(s, 0), later = pass_guides(s, 1);
+
+	return (size_t)(first > later ? first : later);
+}
 
 /* Takes room in a for what one pass over n segments hands to the next. */
 void pass_take(struct work *w, struct arena *a, const struct segment_shape *s, size_t n);
@@ -53,9 +64,6 @@ void pass_each(size_t n, int threads, void (*each)(void *with, size_t i), void *
  */
 size_t pass_lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n,
 		    size_t pass, int nslot);
-
-/* The number of guides of a segment in that pass. In the last pass this is the number of its vertices. */
-int pass_guides(const struct segment_shape *s, size_t pass);
 
 /*
  * The grid of a pass. Pass 0 searches the strip. Rows of later passes are closer: under the sum they are the fine steps of

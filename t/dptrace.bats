@@ -578,6 +578,14 @@ fading() {
 	fails 1 'two neighbouring points are the same' dptrace --scores=s.nrrd -p 1,1 -p 1,1
 }
 
+@test "a point of a long polyline takes little memory, also where one segment is long" {
+	paint 320 40 9 '(y - 20 - 6 * sin(x / 13)) ^ 2 < 3 ? 9 : 1' >long.pgm
+	# back and forth along the road by pixels, and back to its start in one segment
+	awk 'BEGIN { for (i = 0; i < 5000; i++) { x = 10 + i % 300; printf "%d %d ", x, 20 + 6 * sin(x / 13) } }' >many
+	dptrace -t 1 --quiet --max-bytes=40M -f many long.pgm >out
+	dptrace -t 3 --quiet -f many long.pgm | cmp - out
+}
+
 @test "an S that doubles back is warned about from its two ends" {
 	gen_dptrace loop .5 1 >s.nrrd
 	dptrace -f <(gen_dptrace loop .5 1 2) s.nrrd 2>err >out

@@ -8,25 +8,23 @@
 static inline float *
 links_of(const struct chain *c, float *base, int k)
 {
-	return base + (size_t)k * (size_t)c->maxlinks;
+	return base + c->door[k];
 }
 
 /* ---- passages ---- */
 
 void
 chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows,
-	   int maxlinks)
+	   size_t nodes, size_t links)
 {
-	const size_t links = (size_t)n * (size_t)maxlinks, nodes = (size_t)n * (size_t)maxn;
-
 	c->n = n;
 	c->maxn = maxn;
 	c->maxd = maxd;
-	c->maxlinks = maxlinks;
 	c->nslot = n < nslot ? n : nslot;
 	for (int i = 0; i < c->nslot; i++)
 		segment_take(&c->slot[i], a, maxn, rows, maxd, c->margins, c->threads);
 	c->ends = arena_take(a, (size_t)n, sizeof *c->ends);
+	c->door = arena_take(a, (size_t)n, sizeof *c->door);
 	c->entry = arena_take(a, links, sizeof *c->entry);
 	c->exit = arena_take(a, links, sizeof *c->exit);
 	c->leave = arena_take(a, links, sizeof *c->leave);
@@ -244,7 +242,7 @@ static void
 passage_margin(struct chain *c, int k)
 {
 	struct segment *s = chain_segment(c, k);
-	float *margin = c->margin + (size_t)k * (size_t)c->maxn;
+	float *margin = c->margin + c->node[k];
 
 	recur_backward(s, links_of(c, c->leave, k), c->threads);
 	margin[0] = margin[s->c.n - 1] = INFINITY;
@@ -284,7 +282,7 @@ static void
 score_links(struct chain *c, int k, const struct segment *s)
 {
 	const int *at = chain_at(c, k);
-	float *link = c->link + (size_t)k * (size_t)c->maxn, room[GROUP];
+	float *link = c->link + c->node[k], room[GROUP];
 
 	for (int g = 0; g < s->c.n - 1; g++) {
 		s->score(s, g, at[g + 1] - at[g], at[g], 0, GROUP, room);

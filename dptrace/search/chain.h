@@ -8,7 +8,7 @@
  *	exit[k]   for each last link of segment k: the best sum up to the segment's end
  *	leave[k]  for each last link of segment k: the best sum from the segment's end on
  *
- * Link i -> k of a first or last gap, whose second guide has e samples, has entry i e + k of these arrays.
+ * Link i -> k of a first or last gap, whose second guide has e samples, has entry i e + k of its segment in these arrays.
  *
  * At most SLOTS segments are held in memory. Others are computed again when the backward sweep needs them.
  */
@@ -107,25 +107,28 @@ struct chain {
 	void (*load)(struct chain *c, int k, struct segment *s);
 	void *ctx; /* for load() */
 
-	int nslot, maxn, maxd, maxlinks; /* maxlinks: first or last links of a segment, at most */
+	int nslot, maxn, maxd;
+	const size_t *
+	    node; /* [n]: where the guides of a segment begin in at, link and margin; the caller's */
+	size_t *door; /* [n]: where its first and last links begin in entry, exit and leave */
 	struct segment slot[SLOTS];
 	int held[SLOTS]; /* the segment in the slot; -1: none */
 	struct ends *ends;
-	float *entry, *exit, *leave; /* [n][maxlinks] */
-	bool *released;		     /* [n]: the bound is given up at the start of segment k */
+	float *entry, *exit, *leave;
+	bool *released; /* [n]: the bound is given up at the start of segment k */
 
-	int *at;       /* [n][maxn]: the samples of the optimum */
-	float *link;   /* [n][maxn]: the scores of its links */
-	float *margin; /* [n][maxn] */
+	int *at;       /* the samples of the optimum */
+	float *link;   /* the scores of its links */
+	float *margin; /* what the best other polyline loses */
 	double best;   /* the sum of its scores */
 };
 
 /*
- * Lays out a chain of n segments, nslot of them held, of at most maxn guides, maxd samples, rows rows and maxlinks first or
- * last links each.
+ * Lays out a chain of n segments, nslot of them held, of at most maxn guides, maxd samples and rows rows each. All segments have
+ * that many guides (nodes), and not more first, nor more last links. The caller sets node and fills door.
  */
 void chain_take(struct chain *c, struct arena *a, int n, int nslot, int maxn, int maxd, int rows,
-		int maxlinks);
+		size_t nodes, size_t links);
 
 /*
  * Finds the optimum. Returns false when no polyline keeps the bound within some segment. This cannot happen where the
@@ -136,7 +139,7 @@ bool chain_solve(struct chain *c);
 static inline int *
 chain_at(const struct chain *c, int k)
 {
-	return c->at + (size_t)k * (size_t)c->maxn;
+	return c->at + c->node[k];
 }
 
 #endif

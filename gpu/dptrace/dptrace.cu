@@ -191,16 +191,21 @@ take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 	x.shape = shapes_of(b->p, b->first + i, &x.n);
 	pass_take(&x, &room, x.shape, x.n);
 	a->used = room.used;
-	const size_t n = x.n, guides = x.stride, all = n * guides;
+	const size_t n = x.n;
+	size_t all = 0, most = 0;
+	for (size_t k = 0; k < n; k++) {
+		all += pass_vertices(&x.shape[k]);
+		most = larger_size(pass_vertices(&x.shape[k]), most);
+	}
 	x.chain.n = (int)n;
-	x.chain.maxn = (int)guides;
+	x.chain.node = x.node;
 	x.chain.at = gpu_take<int>(a, all);
 	x.chain.link = gpu_take<float>(a, all);
 	x.chain.margin = gpu_take<float>(a, all);
 	x.chain.released = gpu_take<bool>(a, n);
-	x.chain.slot[0].c = take_course(a, guides);
+	x.chain.slot[0].c = take_course(a, most);
 	for (size_t k = 0; k < n; k++) {
-		const struct course c = take_course(a, guides);
+		const struct course c = take_course(a, pass_vertices(&x.shape[k]));
 		if (a->base)
 			b->course[batch_segment(b, i) + k] = c;
 	}
@@ -505,7 +510,7 @@ take_results(void *with, size_t i)
 	w->chain.best = j->best[i];
 	w->blank = false;
 	for (int k = 0; k < l->n; k++) {
-		const size_t id = l->seg + (size_t)k, to = (size_t)k * (size_t)w->chain.maxn;
+		const size_t id = l->seg + (size_t)k, to = w->node[k];
 		const dp_segment *s = &j->seg[id];
 		memcpy(w->chain.at + to, j->at + s->guide, (size_t)s->n * sizeof *j->at);
 		memcpy(w->chain.link + to, j->link + s->guide, (size_t)s->n * sizeof *j->link);
