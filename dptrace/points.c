@@ -94,7 +94,7 @@ end_of_line(const char *at, const char *end)
 
 /*
  * Says whether *at..end holds a geometry of WKT, with or without the SRID of EWKT. If it does, *at moves to the name of
- * the geometry, and *epsg receives the SRID; 0: none.
+ * the geometry, and *epsg, which is 0, receives the SRID.
  */
 static bool
 is_wkt(const char **at, const char *end, unsigned *epsg)
@@ -106,8 +106,8 @@ is_wkt(const char **at, const char *end, unsigned *epsg)
 		from++;
 	if ((size_t)(end - from) >= sizeof srid - 1 && !strncasecmp(from, srid, sizeof srid - 1) &&
 	    memchr(from, ';', (size_t)(end - from))) {
-		if (sscanf(from + sizeof srid - 1, "%9u", epsg) != 1)
-			*epsg = 0;
+		for (from += sizeof srid - 1; isdigit((unsigned char)*from) && *epsg < 100000000;)
+			*epsg = *epsg * 10 + (unsigned)(*from++ - '0');
 		from = (const char *)memchr(from, ';', (size_t)(end - from)) + 1;
 	}
 	while (from < end && is_blank(*from))
