@@ -131,7 +131,8 @@ check_use(const struct args *args)
 	if (args->common.as == RAW_AS_PNM && !pictures)
 		die_usage("--pnm: give --to=labels or means, which are pictures");
 	if (args->together && pictures)
-		die_usage("--together writes no labels and means, since the pictures are not kept");
+		die_usage("--together writes no labels and means, since the pictures are not kept; "
+			  "rawstack makes one item of pictures of one size");
 }
 
 /* Checks the other options. */
@@ -157,14 +158,20 @@ check(const struct args *args)
 			  "nor --neighbours");
 }
 
-/* In this version, says where an option has gone. --pal was --palette, and must not become --palette-to, which writes a file. */
+/* Says which program has an option. --pal was --palette, and must not become --palette-to, which writes a file. */
 static void
 check_moved(char *const *argv)
 {
+	static const char *const others[] = {"--colours", "--colors", "--means", "--dither"};
+
 	for (; *argv && strcmp(*argv, "--"); argv++) {
 		const size_t n = strcspn(*argv, "=");
-		if (!strcmp(*argv, "--dither") || (n >= 5 && !strncmp(*argv, "--palette", n)))
-			die_usage("%s has moved to a program of its own: rawpalette --colours=K",
+		bool found = n >= 5 && !strncmp(*argv, "--palette", n);
+		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+			found |= n == strlen(others[i]) && !strncmp(*argv, others[i], n);
+		if (found)
+			die_usage("%s: a program of its own replaces colours: rawpalette "
+				  "--colours=K",
 				  *argv);
 	}
 }

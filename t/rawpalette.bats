@@ -201,7 +201,7 @@ loss() {
 	fails 2 '--together writes no labels and means' rawpalette --colours=3 --together
 	fails 2 'standard output is for --to' rawpalette --colours=2 --labels-to=-
 	fails 2 '--pnm: give --to=labels or means' rawpalette --colours=2 --pnm --to=palette
-	for option in --palette=2 --palette --pal=2 --dither; do
-		fails 2 "$option has moved to a program of its own: rawpalette --colours=K" emst $option many.pam
+	for option in --palette=2 --palette --pal=2 --dither --colours=2 --colors=2 --means=2; do
+		fails 2 "$option: a program of its own replaces colours: rawpalette --colours=K" emst $option many.pam
 	done
 }

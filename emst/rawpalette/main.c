@@ -53,7 +53,8 @@ parse(struct args *args, int argc, char **argv)
 		if (args->file[kind] && !strcmp(args->file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");
 	if (args->together && pictures)
-		die_usage("--together writes no labels and means, since the pictures are not kept");
+		die_usage("--together writes no labels and means, since the pictures are not kept; "
+			  "rawstack makes one item of pictures of one size");
 	if (args->dither && !pictures)
 		die_usage("--dither changes pictures: give --to=labels or means");
 	if (args->common.as == RAW_AS_PNM && !pictures)
