@@ -15,7 +15,7 @@
  *	           .  \---*     o     o      .
  *	  v = -w   .      o     o     o      .       u, v and the lengths below are in pixels
  *
- * Seredin (Doklady BGUIR 4(98), 2016) solves this in O(d^3 n); recur.c solves it in O(d^2 n). A chain of points gives
+ * E. N. Seredin (Doklady BGUIR 4(98), 2016) solves this in O(d^3 n); recur.c solves it in O(d^2 n). A chain of points gives
  * one polyline: each point is a guide with a single sample. There the frame (u, v) turns, and the same bound phi holds.
  *
  * The response r is taken at each column of a link, at scale sigma. n is the normal of the link:

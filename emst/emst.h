@@ -13,7 +13,7 @@
  *
  * With core radii c2 (HDBSCAN*) d2(i,j) is replaced by max(d2(i,j), c2[i], c2[j]).
  *
- * Sources: M. N. Barsuk, A. I. Ivanov (Belgorod State University) compute the minimum spanning tree of the colours of an
+ * Sources: A. A. Barsuk, O. N. Ivanov (Belgorod State University) compute the minimum spanning tree of the colours of an
  * image by Boruvka's algorithm on a GPU, and classify the colours by cutting it; direct.c does the same.
  * J. B. Kruskal 1956, O. Boruvka 1926. Boruvka's algorithm on a spatial tree: March, Ram, Gray 2010. On a single tree, with
  * lower bounds kept across rounds: Prokopenko, Sao, Lebrun-Grandie 2022.

@@ -13,7 +13,7 @@
  * a floating type never holds -0.
  *
  * Vincent, Morphological grayscale reconstruction in image analysis, IEEE Trans. Image Processing 2(2), 1993, 176-201.
- * He, Wu, Di, Chen, A parallel heap cluster for morphological reconstruction on the GPU.
+ * He, Wu, Di, Chen, GPU-based morphological reconstruction system, Journal of Computer Applications 39(7), 2019, 2008-2013.
  */
 #ifndef WEIR_MORPHREC_MORPHREC_H
 #define WEIR_MORPHREC_MORPHREC_H
