@@ -86,7 +86,7 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 
 @test "what a header says commands no terminal" {
 	local esc=$'\e' bell=$'\a'
-	item uchar "1 1" "labels: \"${esc}]0;title$bell\" \"tab	stays\"" "k${esc}[2J:=v$esc[31m" "columns:=a$esc[2J$bell" -- 7 >a.nrrd
+	item uchar "1 1" "labels: \"${esc}]0;title$bell\" \"tab	stays\"" "k${esc}[2J:=v${esc}[31m" "columns:=a${esc}[2J$bell" -- 7 >a.nrrd
 	rawinfo a.nrrd >text
 	run -1 grep -aq "[$esc$bell]" text
 	grep -Fx 'labels: "\x1b]0;title\x07" "tab	stays"' text

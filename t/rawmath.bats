@@ -221,11 +221,11 @@ sky() {
 	sky 10.0 1.0 -2e-4 >coarse
 	sky 9.998 11.0 -1e-4 >near # 10 pixels of .0001 degrees are .002 of right ascension there
 	item float '4 2' -- 1 2 3 4 5 6 7 8 >none
-	sky 10.0 1.0 -1e-4 'axis mins: 5 0' >cut
+	sky 10.0 1.0 -1e-4 'axis mins: 5 0' >moved
 	sky 370.0 1.05 -1e-4 'axis mins: 0 0' >same
 	item float '4 2' 'axis mins: 3 0' -- 1 2 3 4 5 6 7 8 >p3
 	item float '4 2' 'axis mins: 4 0' -- 1 2 3 4 5 6 7 8 >p4
-	for pair in 'a far' 'a shifted' 'a coarse' 'a cut' 'far near' 'p3 p4'; do
+	for pair in 'a far' 'a shifted' 'a coarse' 'a moved' 'far near' 'p3 p4'; do
 		read -r x y <<<"$pair"
 		rawmath 'a - b' $x $y 2>&1 >/dev/null | grep -x "rawmath: $y: it is a map of another place than $x"
 		rawstack $x $y 2>&1 >/dev/null | grep -x "rawstack: $y: item 2: it is a map of another place than the first item"
