@@ -210,7 +210,7 @@ values() {
 
 # sky CRVAL1 CRPIX1 CD1_1 [LINE ...]: a picture of 4 by 2 pixels of 1e-4 degrees at declination 60.
 sky() {
-	item float '4 2' "fits.CTYPE1:='RA---TAN'" "fits.CTYPE2:='DEC--TAN'" "fits.CRVAL1:=$1" 'fits.CRVAL2:=60.0' \
+	item float '4 2' fits.NAXIS:=2 "fits.CTYPE1:='RA---TAN'" "fits.CTYPE2:='DEC--TAN'" "fits.CRVAL1:=$1" 'fits.CRVAL2:=60.0' \
 		"fits.CRPIX1:=$2" fits.CRPIX2:=1.0 "fits.CD1_1:=$3" fits.CD2_2:=1.0D-4 "${@:4}" -- 1 2 3 4 5 6 7 8
 }
 
