@@ -168,7 +168,9 @@ py() {
 	END
 	# Without a matrix, the polynomials of TPV do not hold.
 	fits 8 '2 1' "CTYPE1  = 'RA---TPV'" "CTYPE2  = 'DEC--TPV'" 'PV1_1   =                  1.1' -- C 1 2 |
-		fitstoraw | rawaxes --order=1,0 2>&1 >/dev/null | grep 'fits.CTYPE1 and its distortions do not hold for these axes'
+		fitstoraw >tpv
+	rawaxes --order=1,0 tpv 2>&1 >/dev/null | grep 'fits.CTYPE1 and its distortions do not hold for these axes'
+	rawaxes --flip=0 tpv | rawtofits 2>&1 >/dev/null | grep 'CTYPE1 and its distortions do not follow the samples'
 }
 
 @test "tables of distortions and plate solutions are named when the samples leave them" {

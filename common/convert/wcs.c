@@ -449,20 +449,27 @@ element_of(const struct img *x, const char *matrix, int i, int j, char version)
 	return isnan(n.v) && !version && !isnan(old.v) ? old : n;
 }
 
+static bool
+has_matrix(const struct img *x, const char *matrix, char version)
+{
+	for (int i = 1; i <= IMG_MAXDIM; i++)
+		for (int k = 1; k <= IMG_MAXDIM; k++)
+			if (!isnan(element_of(x, matrix, i, k, version).v))
+				return true;
+	return false;
+}
+
 /* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
 static bool
 scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
 {
-	bool any = false;
+	for (int i = 1; i <= IMG_MAXDIM; i++) {
+		const struct number n = element_of(x, matrix, i, j, version);
 
-	for (int i = 1; i <= IMG_MAXDIM; i++)
-		for (int k = 1; k <= IMG_MAXDIM; k++) {
-			const struct number n = element_of(x, matrix, i, k, version);
-			any |= !isnan(n.v);
-			if (k == j && !isnan(n.v))
-				card_set_number(x, n.name, n.v * s);
-		}
-	return any;
+		if (!isnan(n.v))
+			card_set_number(x, n.name, n.v * s);
+	}
+	return has_matrix(x, matrix, version);
 }
 
 static void
@@ -584,14 +591,30 @@ static const char *const stiff[] = {"CPDIS1", "CPDIS2",	  "CQDIS1",   "CQDIS2",
 				    "D2IM1",  "D2IMDIS1", "D2IMDIS2", "AMDX1"};
 enum { STIFF = sizeof stiff / sizeof *stiff, TABLES = STIFF - 1 };
 
+/* Whether axis j (from 1) of the system has polynomials of TPV. */
+static bool
+is_tpv(const struct img *x, int j, char version)
+{
+	const char *type = card_text(x, "CTYPE%d%.1s", j, &version);
+
+	return type && strstr(type, "-TPV");
+}
+
 const char *
 wcs_left_behind(const struct img *x)
 {
 	bool moved = false, turned = false;
 
 	for (int i = 0; i < x->dim; i++) {
+		const bool turns = is_moved(x, i) && x->axis[i].spacing != 1;
+
+		/* Readers apply TPV before CDELT, which then must not change. */
+		for (size_t k = 0; turns && k < sizeof versions - 1; k++)
+			if (is_tpv(x, i + 1, versions[k]) && !has_matrix(x, "CD", versions[k]) &&
+			    !has_matrix(x, "PC", versions[k]))
+				return "CTYPE1";
 		moved |= is_moved(x, i);
-		turned |= is_moved(x, i) && x->axis[i].spacing != 1;
+		turned |= turns;
 	}
 	return first_of(x, stiff, turned ? STIFF : moved ? TABLES : 0);
 }
@@ -726,12 +749,9 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 static bool
 moves_tpv(const struct img *x, const int *from, int n, char version)
 {
-	for (int j = 1; j <= n; j++) {
-		const char *type = card_text(x, "CTYPE%d%.1s", j, &version);
-
-		if (type && strstr(type, "-TPV") && place_of(from, n, j) != j)
+	for (int j = 1; j <= n; j++)
+		if (is_tpv(x, j, version) && place_of(from, n, j) != j)
 			return true;
-	}
 	return false;
 }
 
