@@ -304,7 +304,7 @@ ome() {
 		for i, image in enumerate(r"""$(printf '%s\n' "${@:3}")
 """.strip('\n').splitlines()):
 		    order, c, z, t, data = image.split(' ', 4)
-		    data = ''.join(f'<o:TiffData {d}/>' if '|' not in d else '<o:TiffData {}><o:UUID FileName="{}">{}</o:UUID></o:TiffData>'.format(*d.split('|')) for d in data.split(';'))
+		    data = ''.join('' if d == '-' else f'<o:TiffData {d}/>' if '|' not in d else '<o:TiffData {}><o:UUID FileName="{}">{}</o:UUID></o:TiffData>'.format(*d.split('|')) for d in data.split(';'))
 		    text += f'<o:Image ID="Image:{i}" Name="a>b"><o:Pixels DimensionOrder="{order}" SizeX="2" SizeY="1" SizeC="{c}" SizeZ="{z}" SizeT="{t}" Type="uint8" PhysicalSizeZ="{i + 2}">{data}</o:Pixels></o:Image>'
 		a = np.repeat(np.arange($2, dtype='u1'), 2).reshape($2, 1, 2)
 		tifffile.imwrite('$1', a, metadata=None, description=text + '</o:OME>', photometric='minisblack')
@@ -331,7 +331,8 @@ ome() {
 		sizes: 2 1 3,sizes: 2 1 3@0 2 4 1 3 5@@XYZCT 1 1 3 IFD="0";IFD="2" FirstT="1";IFD="4" FirstT="2"+XYZCT 1 3 1 IFD="1";IFD="3" FirstZ="1";IFD="5" FirstZ="2"
 		sizes: 2 1 2 4@0 1 2 3 0 5 0 0@page 0: 3 of 8 planes are not in the file, and hold no data@XYCZT 2 4 1 IFD="0" PlaneCount="4";IFD="5" FirstC="1" FirstZ="2"
 		sizes: 2 1 4@0 1 2 3@2 pages are in no image of OME's description, and are left out; see --pages=items@XYCZT 1 4 1 IFD="0" PlaneCount="4"
-		sizes: 2 1 6@0 1 2 3 4 5@@XYCZT 1 6 1 
+		sizes: 2 1 6@0 1 2 3 4 5@@XYCZT 1 6 1 -
+		sizes: 2 1 2@4 5@4 pages are in no image of OME's description@XYCZT 1 6 1 -+XYCZT 1 2 1 IFD="4" PlaneCount="2"
 		sizes: 2 1 6@0 1 2 3 4 5@planes are in other files, such as b.tif; the pages of this one lie along one axis@XYCZT 1 6 1 IFD="0" PlaneCount="3"|b.tif|urn:b;FirstZ="3" IFD="3" PlaneCount="3"|a.tif|urn:a
 	END
 	ome big.tif 1 'XYCZT 1 3000 3000 IFD="0"'

@@ -649,9 +649,9 @@ put_images(const struct args *args, const struct source *s, const char *text,
 	size_t left = s->pages.n;
 	bool any = false;
 
-	for (size_t i = 0; stackmeta_read(text, i, p, &k.m) && k.m.placed; i++) {
-		k.page = stackmeta_pages(text, i, p, &k.m);
-		if (place_planes(s, &k)) {
+	for (size_t i = 0; stackmeta_read(text, i, p, &k.m); i++) {
+		k.page = k.m.placed ? stackmeta_pages(text, i, p, &k.m) : NULL;
+		if (k.page && place_planes(s, &k)) {
 			insist_alike(s, &k);
 			put_item(args, s, &k, out, st);
 			any = true;
@@ -685,7 +685,7 @@ put_stack(const struct args *args, const struct source *s, size_t at, struct raw
 		     "one axis",
 		     s->file->name, k.m.file);
 	const bool images =
-	    !at && k.m.placed && !k.m.file[0] && put_images(args, s, text, &p, out, st);
+	    !at && k.m.ome && !k.m.file[0] && put_images(args, s, text, &p, out, st);
 	weir_free(text);
 	if (images)
 		return s->pages.n;
