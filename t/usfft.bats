@@ -197,6 +197,11 @@ END
 	doubles 2x2 3 -1 7 -1 >v.nrrd
 	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --coils=maps.nrrd -n 4 -p at.nrrd --output=real v.nrrd >out
 	[ "$(numbers <out)" = "1.0000 2.0000 3.0000 4.0000" ]
+	# Damping does not depend on the unit of maps: F with maps S and values b is F / 1000 with maps 1000 S.
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --damp=.5 --coils=maps.nrrd -n 4 -p at.nrrd --output=real v.nrrd | rawmath 'a / 1000' >out
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --damp=.5 --coils=<(rawmath 'a * 1000' maps.nrrd) -n 4 -p at.nrrd \
+		--output=real v.nrrd >scaled
+	[ "$(rawmath 'a * 1000' <out | numbers)" = "$(rawmath 'a * 1000' <scaled | numbers)" ]
 	doubles 2 3 -1 >one.nrrd
 	fails 1 '2 values for 2 coils and 2 points' usfft -T 2 --inverse --coils=maps.nrrd -n 4 -p at.nrrd one.nrrd
 	fails 1 'maps.nrrd: its sizes are not those of -n' usfft -T 2 --inverse --coils=maps.nrrd -n 3 -p at.nrrd v.nrrd
@@ -283,6 +288,36 @@ END
 	[ "$(usfft -T 1 -n 4 far.nrrd | numbers)" = "$(usfft -T 1 -n 4 pv.nrrd | numbers)" ]
 	fails 1 'point 0 lies outside [-1/2,1/2)' usfft --strict -T 1 -n 4 far.nrrd
 	usfft --strict -T 1 -n 4 pv.nrrd >out
+}
+
+@test "most points far outside the box are one warning, by whatever way they come" {
+	local say='most points lie outside [-1/2,1), and are taken modulo 1: radians are divided by 2 pi, and samples from -N/2 to N/2 by N'
+	doubles 1x3 -7 .25 1 >far.nrrd
+	doubles 3x3 -7 1 0 .25 1 0 1 1 0 >farv.nrrd
+	doubles 3 1 1 1 >v.nrrd
+	for points in '-T 1 -n 4 farv.nrrd farv.nrrd' '-T 2 -p far.nrrd f.nrrd' '-T 2 --inverse -n 2 -p far.nrrd v.nrrd' \
+		'-t 1 -T 1 --weights=none -n 4 farv.nrrd'; do
+		# shellcheck disable=SC2086 # words
+		usfft --iter=100 $points 2>err >out || usfft $points 2>err >out
+		[ "$(grep -c 'most points' err)" -eq 1 ]
+		grep -qF "nrrd: $say" err
+	done
+	doubles 1x3 .9 .25 .6 >far.nrrd
+	usfft -T 2 -p far.nrrd f.nrrd 2>err >out
+	[ ! -s err ]
+	doubles 3x3 .9 1 0 -7 1 0 .6 1 0 | usfft -T 1 -n 4 2>err >out
+	[ ! -s err ]
+}
+
+@test "a column re alone holds real values" {
+	doubles 2x3 .1 3 .2 -1 .3 2 | columns 'x re' >real.nrrd
+	doubles 3x3 .1 3 0 .2 -1 0 .3 2 0 >pairs.nrrd
+	for how in '-T 1 -n 5' '-T 1 -n 5 --weights=pipe' '-T 2 --inverse -n 3 --iter=3'; do
+		# shellcheck disable=SC2086 # words
+		[ "$(usfft --quiet $how real.nrrd | numbers)" = "$(usfft --quiet $how pairs.nrrd | numbers)" ]
+	done
+	[ "$(cat real.nrrd pairs.nrrd | usfft -T 1 -n 5 | numbers)" = "$(cat pairs.nrrd pairs.nrrd | usfft -T 1 -n 5 | numbers)" ]
+	fails 1 'no columns re and im; texttoraw --columns names columns' usfft -T 1 -n 5 <(doubles 2x1 1 2)
 }
 
 @test "too many modes are refused, with the bytes they would take" {

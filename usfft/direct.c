@@ -121,12 +121,18 @@ add_equations(const struct usfft_options *o, const struct usfft_points *pt, cons
 	      const double *b, const struct usfft_inverse *v, size_t n, double complex *m,
 	      double complex *right, double complex *row)
 {
-	double sum = 0;
+	double sum = 0, power = 0, seen = 0;
 
 	for (size_t j = 0; j < pt->m; j++)
 		sum += w ? w[j] : 1;
+	for (size_t k = 0; k < n; k++) {
+		const double before = power;
+		for (size_t i = k; i < v->coils * n; i += n)
+			power += pow(hypot(v->maps[2 * i], v->maps[2 * i + 1]), 2);
+		seen += power > before;
+	}
 	for (size_t i = 0; i < n; i++)
-		m[i * n + i] = v->damp * sum;
+		m[i * n + i] = v->damp * sum * (seen > 0 ? power / seen : 1);
 	for (size_t c = 0; c < (v->coils ? v->coils : 1); c++)
 		for (size_t j = 0; j < pt->m; j++) {
 			const double *value = b + 2 * (c * pt->m + j), *map = v->maps + 2 * c * n;

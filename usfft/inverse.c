@@ -386,6 +386,25 @@ free_normal(struct normal *a)
 	weir_free(a->back);
 }
 
+/* The mean of sum_c |S_c|^2 over the n modes where it is not 0; 1 without maps. */
+static double
+maps_power(const double *maps, size_t coils, size_t n)
+{
+	double sum = 0;
+	size_t seen = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		double here = 0;
+		for (size_t c = 0; c < coils; c++) {
+			const double *s = maps + 2 * (c * n + k);
+			here += s[0] * s[0] + s[1] * s[1];
+		}
+		sum += here;
+		seen += here > 0;
+	}
+	return seen ? sum / (double)seen : 1;
+}
+
 static int
 make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_points *pt,
 	    const double *w, const struct usfft_inverse *v, size_t *bad)
@@ -394,12 +413,12 @@ make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_
 
 	for (size_t j = 0; j < pt->m; j++)
 		sum += w ? w[j] : 1;
-	a->lambda = v->damp * sum;
 	a->coils = v->coils;
 	a->maps = v->maps;
 	a->n = 1;
 	for (int i = 0; i < o->dim; i++)
 		a->n *= o->n[i];
+	a->lambda = v->damp * sum * maps_power(v->maps, v->coils, a->n);
 	a->seen = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->seen);
 	a->back = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->back);
 	if (!a->seen || !a->back)

@@ -28,10 +28,11 @@ struct usfft_inverse {
 /*
  * Computes, by conjugate gradients, the modes F that minimise
  *
- *	sum_c sum_j w_j |b_cj - sum_k S_ck F_k exp(s 2 pi i k.x_j)|^2 + mu sum_j w_j sum_k |F_k|^2
+ *	sum_c sum_j w_j |b_cj - sum_k S_ck F_k exp(s 2 pi i k.x_j)|^2 + mu R sum_j w_j sum_k |F_k|^2
  *
- * S holds the maps of the coils, which all see one image (Pruessmann et al., Magn. Reson. Med. 46, 2001). Without coils
- * there is one b, and S is 1. w: m weights >= 0; NULL: ones. b: [coil][m] complex values. modes: the result, complex. *got
+ * S holds the maps of the coils, which all see one image (Pruessmann et al., Magn. Reson. Med. 46, 2001). R is the mean of
+ * sum_c |S_ck|^2 over the modes where it is not 0: the unit of maps, which is anyone's, does not change what mu means. Without
+ * coils there is one b, and S and R are 1. w: m weights >= 0; NULL: ones. b: [coil][m] complex values. modes: the result, complex. *got
  * says how far the iterations came. o->single is ignored. Returns 0, an error of
  * usfft_plan() or usfft_points(), or -ERANGE: the equations have numbers too large for double.
  */

@@ -24,7 +24,11 @@ struct stream_points {
 	const void *c;	/* NULL: no values */
 	size_t cstride; /* reals from one value to the next */
 	bool single;	/* the values are float */
+	bool real;	/* they have no imaginary parts */
 };
+
+/* Whether the columns of x name re, but not im. */
+bool stream_lacks_im(const struct img *x);
 
 /*
  * Finds the points of x. values: three columns without a key are x re im, not x y z. sky: the columns are u v w, all three.
@@ -52,12 +56,16 @@ void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 /* Returns the first point with a coordinate, times scale, outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3]);
 
+/* Whether most of the points lie outside [-1/2, 1), by some of them, evenly spread. */
+bool stream_mostly_outside(const struct usfft_points *pt, int dim);
+
 /* Complex values as they stand in an item: floats or doubles, with any stride. */
 struct values {
 	bool single;
 	const void *c;	/* value i is the pair at c + i * cstride reals */
 	size_t cstride; /* 2 where values are contiguous */
 	void *owned;	/* equal to c where c is to be freed; else NULL */
+	bool real;	/* there are no imaginary parts */
 };
 
 /* Returns the m values as pairs of floats (single) or doubles, times weights (NULL: ones). The caller frees. NULL: no memory. */
@@ -119,6 +127,7 @@ struct job {
 	/* What messages call the item whose results are written; NULL: the last one read. */
 	const char *where;
 	size_t piece; /* points of the item that are read at a time; 0: all data is in memory */
+	bool outside; /* there was the warning of points that are far out */
 };
 
 /* Sets j to what the options ask for, checked. *path points to the *npath files among the arguments. */
@@ -131,12 +140,11 @@ void usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npat
  */
 
 /* Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). */
-void item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
+void item_take_points(struct job *j, const char *name, const struct img *x, bool values,
 		      struct stream_points *p);
 
 /* The same for the first item of a file. path NULL: there is none. */
-void
-item_load_points(const struct job *j, const char *path, struct img *x, struct stream_points *p);
+void item_load_points(struct job *j, const char *path, struct img *x, struct stream_points *p);
 
 /* Reads the file of --weights, and opens the file of --weights-to, where they are given. */
 void item_load_weights(struct job *j);
@@ -161,7 +169,7 @@ struct item_input {
  * Returns the item's points and values. With fixed points, there are m of them, and the item must hold sets times m values.
  * Where the item is still to be read, the pointers say where its first piece will lie.
  */
-struct item_input item_input(const struct job *j, const struct img *x, size_t m, size_t sets);
+struct item_input item_input(struct job *j, const struct img *x, size_t m, size_t sets);
 
 /* Dies with a message for err, a return value of usfft_plan(), usfft_points() or what is built on them; 0: returns. */
 void item_judge(const struct job *j, int err, const size_t *bad);

@@ -233,8 +233,20 @@ drop_samples(struct img *x)
 	x->mapped = 0;
 }
 
+/* Warns of points that are most likely in another unit. */
+static void
+warn_outside(struct job *j, const char *name, const struct stream_points *p)
+{
+	if (j->outside || j->a.pixel || j->a.type == 3 || !stream_mostly_outside(&p->pt, p->dim))
+		return;
+	j->outside = true;
+	warn("%s: most points lie outside [-1/2,1), and are taken modulo 1: radians are divided "
+	     "by 2 pi, and samples from -N/2 to N/2 by N",
+	     name);
+}
+
 void
-item_take_points(const struct job *j, const char *name, const struct img *x, bool values,
+item_take_points(struct job *j, const char *name, const struct img *x, bool values,
 		 struct stream_points *p)
 {
 	const bool sky = j->a.pixel != NULL;
@@ -243,6 +255,8 @@ item_take_points(const struct job *j, const char *name, const struct img *x, boo
 
 	if (stream_points(x, values, sky, p, &why))
 		die("%s: %s", name, why.text);
+	if (!j->a.strict && !j->piece)
+		warn_outside(j, name, p);
 	if (!j->a.strict || j->a.type == 3)
 		return;
 	const size_t out = stream_find_outside(&p->pt, sky ? 2 : p->dim, scale);
@@ -252,7 +266,7 @@ item_take_points(const struct job *j, const char *name, const struct img *x, boo
 }
 
 void
-item_load_points(const struct job *j, const char *path, struct img *x, struct stream_points *p)
+item_load_points(struct job *j, const char *path, struct img *x, struct stream_points *p)
 {
 	if (!path)
 		return;
@@ -296,10 +310,11 @@ make_own(const struct job *j, struct values *v, size_t m, const double *weights)
 	weir_free(v->owned);
 	v->c = v->owned = own;
 	v->cstride = 2;
+	v->real = false;
 }
 
 struct item_input
-item_input(const struct job *j, const struct img *x, size_t m, size_t sets)
+item_input(struct job *j, const struct img *x, size_t m, size_t sets)
 {
 	struct item_input q = {.at = j->at};
 
@@ -309,8 +324,12 @@ item_input(const struct job *j, const struct img *x, size_t m, size_t sets)
 	}
 	item_take_points(j, raw_name(j->in), x, true, &q.at);
 	if (!q.at.c)
-		raw_die(j->in, "points without values: no columns re and im");
-	q.v = (struct values){.single = q.at.single, .c = q.at.c, .cstride = q.at.cstride};
+		raw_die(j->in, "points without values: no columns re and im; texttoraw --columns "
+			       "names columns");
+	q.v = (struct values){
+	    .single = q.at.single, .real = q.at.real, .c = q.at.c, .cstride = q.at.cstride};
+	if (q.v.real)
+		make_own(j, &q.v, q.at.pt.m, NULL);
 	return q;
 }
 
@@ -336,10 +355,9 @@ item_read(struct job *j, struct img *x)
 {
 	size_t bytes;
 
-	const bool arrives = may_arrive(j), whole = x->dim != 2 || !arrives;
+	const bool arrives = may_arrive(j) && !stream_lacks_im(x), whole = x->dim != 2 || !arrives;
 
-	if (arrives)
-		j->piece = 0;
+	j->piece = 0;
 	const bool large = raw_left(j->in) * img_type_size(x->type) >= MAPPED_FROM;
 	if (large && (whole || j->o.threads > 1) && raw_try_map(j->in, x))
 		return;
@@ -403,6 +421,8 @@ sort_arriving(struct job *j, const struct img *x)
 		raw_read(j->in, piece.data, piece.axis[1].n * piece.axis[0].n);
 		stats_charge(&j->st, STATS_READ);
 		stream_points(&piece, true, false, &at, &why);
+		if (left == x->axis[1].n)
+			warn_outside(j, raw_name(j->in), &at);
 		item_judge(j, usfft_add(j->plan, &at.pt, at.c, at.cstride, &bad), &bad);
 		stats_charge(&j->st, STATS_COMPUTE);
 	}
@@ -576,7 +596,7 @@ tell_type1(const struct job *j, const struct item_input *q)
 	const size_t m = q->at.pt.m, real = q->v.single ? sizeof(float) : sizeof(double);
 	const char *first = q->v.c, *end = first + 2 * real;
 
-	if (j->pipe || j->weights_file || !m)
+	if (j->pipe || j->weights_file || !m || (q->v.owned && !j->fixed))
 		return;
 	for (int a = 0; a < q->at.dim && !j->fixed; a++) {
 		const char *x = q->at.pt.x[a];

@@ -47,6 +47,15 @@ columns_of(const struct img *x, bool values, bool sky)
 	return k > 5 ? NULL : sky ? of_sky[k] : usual[k];
 }
 
+bool
+stream_lacks_im(const struct img *x)
+{
+	const char *columns = img_key(x, "columns");
+	size_t n;
+
+	return columns && find_column(columns, "re", &n) >= 0 && find_column(columns, "im", &n) < 0;
+}
+
 int
 stream_points(const struct img *x, bool values, bool sky, struct stream_points *p, struct why *why)
 {
@@ -76,7 +85,8 @@ stream_points(const struct img *x, bool values, bool sky, struct stream_points *
 	im = find_column(columns, "im", &count);
 	if (re < 0 && im < 0)
 		return 0;
-	if (re < 0 || im != re + 1)
+	p->real = im < 0;
+	if (re < 0 || (im >= 0 && im != re + 1))
 		return why_set(why, "columns:=%.60s: re and im must stand side by side", columns);
 	p->c = (const char *)x->data + (size_t)re * real;
 	p->cstride = count;
@@ -164,12 +174,29 @@ stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3
 	return pt->m;
 }
 
+bool
+stream_mostly_outside(const struct usfft_points *pt, int dim)
+{
+	const size_t step = pt->m / 1000 + 1;
+	size_t n = 0, out = 0;
+
+	for (size_t j = 0; j < pt->m; j += step, n++)
+		for (int a = 0; a < dim; a++) {
+			const double x = real_at(pt->x[a], j * pt->stride, pt->single);
+			if (x < -.5 || x >= 1) {
+				out++;
+				break;
+			}
+		}
+	return 2 * out > n;
+}
+
 /* ---- values ---- */
 
 static double
 part(const struct values *v, size_t i, size_t k)
 {
-	return real_at(v->c, i * v->cstride + k, v->single);
+	return k && v->real ? 0 : real_at(v->c, i * v->cstride + k, v->single);
 }
 
 void *
