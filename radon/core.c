@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -358,45 +357,29 @@ set_points(struct radon_core *p)
 		    p->q_mute ? (float)radon_mute_weight(&p->o.mute, 0, radon_mute_q(&p->o, i)) : 1;
 }
 
-struct curve {
-	double q;
-	size_t i;
-};
-
-static int
-by_q(const void *a, const void *b)
-{
-	const double x = ((const struct curve *)a)->q, y = ((const struct curve *)b)->q;
-
-	return (x > y) - (x < y);
-}
-
-/* Fills the weights of polygons, time by time. Returns 0 or -ENOMEM. */
+/* Fills the weights of polygons, time by time and row by row of curves, whose q ascend. Returns 0 or -ENOMEM. */
 static int
 weigh_polygons(struct radon_core *p, int threads)
 {
-	const size_t n = p->o.nq, room = (size_t)threads;
-	struct curve *curve = weir_alloc(n, sizeof *curve);
-	double *q = weir_alloc(n, sizeof *q);
+	const size_t n = p->nq, room = (size_t)threads;
+	double *q = weir_alloc(p->o.nq, sizeof *q);
 	float *line = weir_alloc(n, room * sizeof *line);
 	struct radon_crossing *c = weir_alloc(n + 1, room * sizeof *c);
-	const bool ok = curve && q && line && c;
+	const bool ok = q && line && c;
 
-	for (size_t i = 0; ok && i < n; i++)
-		curve[i] = (struct curve){radon_mute_q(&p->o, i), i};
-	if (ok)
-		qsort(curve, n, sizeof *curve, by_q);
-	for (size_t k = 0; ok && k < n; k++)
-		q[k] = curve[k].q;
+	for (size_t i = 0; ok && i < p->o.nq; i++)
+		q[i] = radon_mute_q(&p->o, i);
 #pragma omp parallel for schedule(static) num_threads(threads) if (ok)
 	for (size_t t = 0; t < (ok ? p->ntau : 0); t++) {
 		const size_t me = (size_t)omp_get_thread_num();
-		radon_mute_line(&p->o.mute, p->o.t0 + ((double)t - (double)p->lead) * p->o.dt, q, n,
-				c + me * (n + 1), line + me * n);
-		for (size_t k = 0; k < n; k++)
-			p->weight[curve[k].i * p->ntau + t] = line[me * n + k];
+		const double tau = p->o.t0 + ((double)t - (double)p->lead) * p->o.dt;
+		for (size_t i = 0; i < p->o.nq; i++) {
+			if (i % n == 0)
+				radon_mute_line(&p->o.mute, tau, q + i, n, c + me * (n + 1),
+						line + me * n);
+			p->weight[i * p->ntau + t] = line[me * n + i % n];
+		}
 	}
-	weir_free(curve);
 	weir_free(q);
 	weir_free(line);
 	weir_free(c);
@@ -414,7 +397,8 @@ weigh(struct radon_core *p)
 	p->weight = weir_alloc(p->o.nq, p->ntau * sizeof *p->weight);
 	if (!p->weight)
 		return -ENOMEM;
-	if (p->o.mute.npolygon)
+	/* The q of a row do not ascend where they are distances. */
+	if (p->o.mute.npolygon && !p->o.mute.radial)
 		return weigh_polygons(p, threads);
 #pragma omp parallel for schedule(static) num_threads(threads)
 	for (size_t i = 0; i < p->o.nq; i++)

@@ -216,28 +216,6 @@ check_mutes(void)
 		  "radon: a cut runs straight between its points; polygons keep their inside");
 }
 
-/* The distance along q from (tau, q) to the nearest side of the polygon of n corners around it; 0: (tau, q) is outside. */
-static double
-depth(const double (*v)[2], size_t n, double tau, double q)
-{
-	double left = -INFINITY, right = INFINITY;
-	bool inside = false;
-
-	for (size_t i = 0, j = n - 1; i < n; j = i++) {
-		if ((v[i][0] <= tau) == (v[j][0] <= tau))
-			continue;
-		const double at =
-		    v[i][1] + (v[j][1] - v[i][1]) * (tau - v[i][0]) / (v[j][0] - v[i][0]);
-		if (at <= q) {
-			left = fmax(left, at);
-			inside = !inside;
-		} else {
-			right = fmin(right, at);
-		}
-	}
-	return inside ? fmin(q - left, right - q) : 0;
-}
-
 /* Rings of many corners that cross themselves and each other, at the tau of corners, at q of sides, and at equal q. */
 static void
 check_lines(void)
@@ -261,24 +239,13 @@ check_lines(void)
 		for (int t = -2; t < 90; t++) {
 			radon_mute_line(&m, t / 20., q, NQ, c, weight);
 			for (size_t k = 0; k < NQ; k++) {
-				double want = 0;
-				for (size_t i = 0; i < 4; i++) {
-					const size_t first = i ? polygon[i - 1] : 0;
-					const double d = depth(m.corner + first, polygon[i] - first,
-							       t / 20., q[k]);
-					want =
-					    fmax(want,
-						 d >= m.taper
-						     ? 1
-						     : .5 * (1 - cos(M_PI * fmax(d, 0) / m.taper)));
-				}
-				check_case(&many, weight[k] == (float)want,
-					   "scene %d, tau %g, q %g: %g", scene, t / 20., q[k],
-					   (double)weight[k]);
+				const double w = radon_mute_weight(&m, t / 20., q[k]);
+				check_case(&many, (double)weight[k] == w, "scene %d, tau %g, q %g",
+					   scene, t / 20., q[k]);
 			}
 		}
 	}
-	check_end(&many, "radon: polygons line by line have the weights of their definition");
+	check_end(&many, "radon: polygons weigh many q as they weigh one");
 }
 
 /* --- figures that tell whether the options suit a gather ------------------------------------------------------------ */

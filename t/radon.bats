@@ -590,14 +590,14 @@ END
 		for mode in --subtract '--lsq --cut'; do
 			radon $curves --mute=.05 $mode $f.nrrd 2>err >r
 			grep -q '^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and spoils' err
-			! grep -q 'widen -q' err
+			run -1 grep -q 'widen -q' err
 		done
 		radon $curves $f.nrrd 2>err >r
 		[ ! -s err ]
 	done
 	# Traces that become louder towards the source are usual.
 	change g.nrrd '$_ * 30 / (1 + int($i++ / 100))' | radon $curves --mute=.05 --subtract 2>err >r
-	! grep -q loud err
+	run -1 grep -q loud err
 	for far in 1e6 20000; do
 		sed "0,/ 1200 /s// $far /" g.nrrd >odd.nrrd
 		radon $curves --mute=.05 --subtract odd.nrrd 2>err >r || true
@@ -614,7 +614,7 @@ END
 	[ "$(rawinfo parts.nrrd | grep '^offsets' | sort -u | xargs)" = 'offsets:=1875 2250 2625 3000 offsets:=375 750 1125 1500' ]
 	radon $curves parts.nrrd >r 2>err
 	[ "$(grep -c '^radon: parts.nrrd: item .: a part of a picture (tile:=.*): what lies beyond its sides is not seen; see rawjoin$' err)" -eq 4 ]
-	! rawinfo r | grep tile
+	run -1 grep -a ^tile r
 	radon $curves --mute=.05 --subtract --quiet parts.nrrd | rawjoin >whole.nrrd
 	[ "$(rawinfo whole.nrrd | grep -e ^sizes -e ^offsets)" = "$(rawinfo g.nrrd | grep -e ^sizes -e ^offsets)" ]
 }

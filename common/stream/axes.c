@@ -515,16 +515,14 @@ axiskeys_lay_traces(struct img *y, const struct img *x, size_t first)
 		const size_t n = text ? axiskeys_count(text) : 0, all = n / part * whole;
 		if (!n || n % part)
 			continue;
-		const char **word = old && axiskeys_count(old) == all ? split(old, all) : NULL,
-			   **add = split(text, n);
+		const bool known = old && axiskeys_count(old) == all;
+		const char **add = split(text, n),
+			   **word = known ? split(old, all) : weir_xalloc(all, sizeof *word);
 		size_t *which = weir_xalloc(all, sizeof *which);
 
-		for (size_t k = 0; k < all; k++)
+		for (size_t k = 0; k < all; k++) {
 			which[k] = k;
-		if (!word) {
-			word = weir_xalloc(all, sizeof *word);
-			for (size_t k = 0; k < all; k++)
-				word[k] = "nan";
+			word[k] = known ? word[k] : "nan";
 		}
 		for (size_t k = 0; k < n; k++)
 			word[k / part * whole + first + k % part] = add[k];

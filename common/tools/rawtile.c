@@ -188,12 +188,10 @@ put(struct raw_out *out, const struct img *x, const struct img_picture *p, const
 	img_crop_axis(&y, axis, c.to - c.from, (ptrdiff_t)c.from);
 	if (y.dim > axis + 1)
 		img_crop_axis(&y, axis + 1, r.to - r.from, (ptrdiff_t)r.from);
-	const struct axis_choice all = {p->n, 0, p->n, false},
-				 columns = {p->w, c.from, c.to - c.from, false},
-				 rows = {p->h, r.from, r.to - r.from, false};
-	axiskeys_choose_traces(
-	    &y, axis ? (struct axis_choice[]){columns, rows} : (struct axis_choice[]){rows, all},
-	    false);
+	const struct axis_choice axes[3] = {{p->w, c.from, c.to - c.from, false},
+					    {p->h, r.from, r.to - r.from, false},
+					    {p->n, 0, p->n, false}};
+	axiskeys_choose_traces(&y, axes + 1 - axis, false);
 	t.x0 += c.from;
 	t.y0 += r.from;
 	place_set(&y, &t);
