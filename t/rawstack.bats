@@ -114,6 +114,7 @@ sample="0" role="description">b2'
 	gen --type=float -- values 4x1 4 2 7 nan >b
 	gen --type=float -- values 4x1 2 8 1 nan >c
 	same <(rawstack --combine=median a b c | rawtotext) '2 5 1 nan'
+	same <(rawstack --combine=median <(item double 1 -- 1.7e308) <(item double 1 -- 1.5e308) | rawtotext) 1.6e+308
 	same <(rawstack --combine=mean a b c | rawtotext) '2.3333333 5 1 nan'
 	same <(rawstack --combine=sum a b c | rawtotext) '7 10 3 nan'
 	same <(rawstack --combine=min a b c | rawtotext) '1 2 -5 nan'

@@ -94,8 +94,9 @@ static double
 middle(double (*v)[COMBINE_BLOCK], size_t i, size_t from, size_t to)
 {
 	const size_t m = from + to;
+	const double a = v[(m - 1) / 2][i], b = v[m / 2][i];
 
-	return m % 2 ? v[m / 2][i] : (v[m / 2 - 1][i] + v[m / 2][i]) / 2;
+	return m % 2 ? b : isfinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
 }
 
 /* The clipped mean of column i, sorted, whose first `count` numbers are no NaN. */
