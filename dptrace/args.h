@@ -200,7 +200,7 @@ void overlay_draw(struct img *y, const struct dptrace_trace *t);
 
 /* --- the run: all functions die where something is wrong -------------------------------------------------------------- */
 
-/* A plan on the CPU or the GPU. The caller sets in and first, and frees p with dptrace_free(). */
+/* A plan on the CPU or the GPU. The caller sets in and first, and calls trace_free(). */
 struct trace {
 	const struct raw_in *in;
 	size_t first; /* the number of the first line */
@@ -208,6 +208,8 @@ struct trace {
 	bool held; /* the picture is on the device, from the run before */
 	struct dptrace_runner runner;
 	struct dptrace_plan p;
+	struct dptrace_vertex *
+	    *again; /* [lines]: vertices of those that were traced again; NULL: none were */
 };
 
 /* The two halves of the plan; the second may run on the GPU. */
@@ -215,7 +217,9 @@ void trace_plan(struct trace *t, const struct args *a, const struct dptrace_imag
 		const struct points *lines);
 void trace_settle(struct trace *t);
 
+/* Traces the lines, and those that lie on a flank once more, as the page says. */
 void trace_run(struct trace *t);
+void trace_free(struct trace *t);
 
 /* Runs the recursion alone, on the link scores of --scores, and writes its line. */
 void

@@ -71,7 +71,7 @@ trace_picture(struct session *s, struct img *x)
 	s->report.world = world;
 	s->report.crs = s->world ? NULL : img_key(x, "crs");
 	write_picture(s, &t, &place, &drawn);
-	dptrace_free(&t.p);
+	trace_free(&t);
 	points_free(&lines);
 	weir_free((void *)image.v);
 	weir_free((void *)image.mask);

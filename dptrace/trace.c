@@ -1,9 +1,13 @@
 /* Plans and traces the lines of a picture on the CPU or the GPU. Functions die where something is wrong. */
 #include <errno.h>
+#include <math.h>
+#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "dptrace/args.h"
+#include "dptrace/numbers.h"
+#include "dptrace/resolve.h"
 #include "gpu/dptrace/dptrace.h"
 
 /* The function run() of struct dptrace_runner, on the GPU. */
@@ -54,13 +58,128 @@ trace_settle(struct trace *t)
 		die_of_plan(t, nline, &why);
 }
 
-void
-trace_run(struct trace *t)
+static void
+run(struct trace *t, struct dptrace_plan *p)
 {
-	const int err = t->gpu ? run_on_gpu(t, &t->p) : (dptrace_run(&t->p), 0);
+	const int err = t->gpu ? run_on_gpu(t, p) : (dptrace_run(p), 0);
 
 	if (err)
 		raw_die(t->in, "-g: %s", err == -ENOMEM ? "no memory" : gpu_why(t->gpu));
+}
+
+/* The distance of v to the link from a to b. */
+static double
+distance_to_link(const struct dptrace_vertex *v, const struct dptrace_vertex *a,
+		 const struct dptrace_vertex *b)
+{
+	const double dx = b->x - a->x, dy = b->y - a->y, x = v->x - a->x, y = v->y - a->y,
+		     u = clamp((x * dx + y * dy) / (dx * dx + dy * dy), 0, 1);
+
+	return sqrt((x - u * dx) * (x - u * dx) + (y - u * dy) * (y - u * dy));
+}
+
+/* The mean distance of the vertices of a to the polyline b between the same given points. */
+static double
+mean_distance(const struct dptrace_trace *a, const struct dptrace_trace *b)
+{
+	size_t first = 0, end = 0; /* the links of b's segment */
+	double sum = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		double least = INFINITY;
+		if (end == first || (a->v[i - 1].point && i > 1))
+			for (first = end++; !b->v[end].point; end++)
+				;
+		for (size_t k = first; k < end; k++)
+			least = fmin(least, distance_to_link(&a->v[i], &b->v[k], &b->v[k + 1]));
+		sum += least;
+	}
+	return sum / (double)a->n;
+}
+
+/* The rounds of trace_again(): the line is bright; it is dark; or it has this scale. */
+static const double scale[] = {0, 0, 2.83, 4, 5.66, 8, 11.3, 16};
+enum { BRIGHT, DARK, COARSER, ROUNDS = sizeof scale / sizeof *scale };
+
+/* Says whether line i lies on a flank, and the scale of the round is coarser than its own and fits its segments. */
+static bool
+is_for(const struct dptrace_plan *p, size_t i, int round)
+{
+	const struct segment_shape *s = p->shape + p->first[i];
+	bool fits = p->trace[i].flanks && (round < COARSER || scale[round] > s->sigma);
+
+	for (size_t k = 0; fits && k < dptrace_segments(&p->line[i]); k++)
+		fits = s[k].length >= 7 * scale[round];
+	return fits;
+}
+
+/* Takes line j of the plan q for line i, of as many segments. */
+static void
+take_line(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j)
+{
+	struct dptrace_plan *p = &t->p;
+	const struct dptrace_trace *by = &q->trace[j];
+
+	if (!t->again && !(t->again = weir_calloc(p->nline, sizeof *t->again)))
+		raw_die(t->in, "no memory for %zu lines", p->nline);
+	t->again[i] = weir_xalloc(by->n, sizeof **t->again);
+	memcpy(t->again[i], by->v, by->n * sizeof *by->v);
+	memcpy(p->shape + p->first[i], q->shape + q->first[j],
+	       (q->first[j + 1] - q->first[j]) * sizeof *q->shape);
+	p->trace[i] = *by;
+	p->trace[i].v = t->again[i];
+}
+
+/* Traces lines that lie on a flank once more. A polyline is taken that lies on none, and is not far from the one before. */
+static void
+trace_again(struct trace *t, int round)
+{
+	struct dptrace_plan *p = &t->p, q;
+	struct dptrace_line *line = weir_xalloc(p->nline, sizeof *line);
+	size_t *of = weir_xalloc(p->nline, sizeof *of), n = 0;
+	struct dptrace_options o = p->o;
+	struct why why;
+
+	for (size_t i = 0; i < p->nline; i++)
+		if (is_for(p, i, round)) {
+			of[n] = i;
+			line[n++] = p->line[i];
+		}
+	if (round < COARSER)
+		o.polarity = round == BRIGHT ? 1 : -1;
+	else
+		o.sigma = scale[round];
+	if (n && !dptrace_plan(&q, &p->image, line, n, &o, &why)) {
+		run(t, &q);
+		for (size_t j = 0; j < n; j++)
+			if (!q.trace[j].lopsided &&
+			    mean_distance(&q.trace[j], &p->trace[of[j]]) <=
+				(round < COARSER ? 4 : 2) * q.shape[q.first[j]].sigma)
+				take_line(t, of[j], &q, j);
+		dptrace_free(&q);
+	}
+	weir_free(line);
+	weir_free(of);
+}
+
+void
+trace_run(struct trace *t)
+{
+	const struct dptrace_options *o = &t->p.o;
+
+	run(t, &t->p);
+	for (int round = o->polarity ? COARSER : BRIGHT; round < (o->sigma > 0 ? COARSER : ROUNDS);
+	     round++)
+		trace_again(t, round);
+}
+
+void
+trace_free(struct trace *t)
+{
+	for (size_t i = 0; t->again && i < t->p.nline; i++)
+		weir_free(t->again[i]);
+	weir_free(t->again);
+	dptrace_free(&t->p);
 }
 
 /* The function tables() of struct dptrace_solver, on the GPU. */
