@@ -78,6 +78,7 @@ image emst -t 2 --neighbours=8 --scale=9
 image dptrace -t 2 --quiet --to=wkt -p -.5,-.5 -p .5,.5
 image dptrace -t 2 --quiet --score=edge --objective=cost --to=wkt -p -.5,-.5 -p .5,.5
 image dptrace -t 2 --quiet --to=wkt -f lines.json
+image dptrace -t 2 --quiet --objective=cost --to=wkt -p 1,1 -p 14,1
 image usfft -t 2 -T 2 -p points.nrrd
 fits fitstoraw
 image rawtofits
