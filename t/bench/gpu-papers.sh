@@ -39,7 +39,7 @@ while read -r d n theirs; do
 	scores "$d" "$n" >scores.nrrd
 	echo "d = $d, n = $n; theirs: $theirs"
 	for method in d3 window; do
-		line "$method" dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 30 --method=$method
+		line "$method" dptrace --quiet --scores=scores.nrrd -p 0,0 -p 1000,0 -a 180 --method=$method
 	done
 done < <(scores_theirs)
 
