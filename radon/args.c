@@ -49,7 +49,8 @@ add_corner(struct corners *c, const char *path, size_t line, const char *text)
 
 /*
  * Reads the polygons of a mute from a text: each line is one corner `tau q`, an empty line separates polygons, and a # begins a
- * comment. Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees. Dies when the text is malformed.
+ * comment; a line of a comment alone is not empty. Sets corner, polygon and npolygon of m, whose arrays polygons_free() frees.
+ * Dies when the text is malformed.
  */
 static void
 polygons_read(struct radon_mute *m, const char *path)
@@ -62,14 +63,15 @@ polygons_read(struct radon_mute *m, const char *path)
 	if (!f)
 		die("%s: %s", path, strerror(errno));
 	while (getline(&text, &size, f) > 0) {
-		char *s = text;
+		char *s = text, *const end = text + strcspn(text, "#\n");
+		const bool comment = *end == '#';
 		line++;
-		text[strcspn(text, "#\n")] = 0;
+		*end = 0;
 		while (isspace((unsigned char)*s))
 			s++;
 		if (*s)
 			add_corner(&c, path, line, s);
-		else
+		else if (!comment)
 			end_polygon(&c, path, line);
 	}
 	if (ferror(f))

@@ -337,7 +337,7 @@ change() {
 
 @test "radon: a polygon that reaches far equals a cut in q" {
 	gencmp >d
-	printf '# all that is later\n-9 .1\n-9 99\n99 99\n99 .1\n' >far
+	printf '# all that is later\n-9 .1\n-9 99 # left\n# right\n99 99\n99 .1\n' >far
 	radon $curves --lsq --subtract --mute=.1 --quiet d >a
 	radon $curves --lsq --subtract --polygons=far --quiet d >b
 	near a b 1e-5
