@@ -622,9 +622,11 @@ check_lucy(struct whole *w, const void *from, const void *to)
 		raw_die(w->j->in, "Richardson and Lucy's steps diverge, since kernels have samples "
 				  "below 0: use least squares, --damp");
 	if (l.below > l.n / 100 && !w->warned)
-		warn("%s: %.0f %% of the pixels are below 0 and count as 0: if a sky was "
-		     "subtracted, add it again and give it as --sky",
-		     raw_name(w->j->in), 100 * (double)l.below / (double)l.n);
+		warn(
+		    "%s: %.0f %% of the pixels are below 0 and count as 0: if a sky was "
+		    "subtracted, add it again, and give as --sky a level below it by ten times the "
+		    "noise",
+		    raw_name(w->j->in), 100 * (double)l.below / (double)l.n);
 	w->warned |= l.below > l.n / 100;
 }
 

@@ -491,6 +491,40 @@ judge_sky(const struct psfmatch_normal *f, double noise)
 	f->m->sky = psfmatch_median(each, f->stamps);
 }
 
+/* ---- sharpness ---- */
+
+/*
+ * Returns what struct psfmatch calls sharp, at the middle of the field alone, of kernels less twice their own variance. The inverse of
+ * g, which has been factored, is the covariance of the coefficients. Of simulated pairs whose fluxes have a ratio of .02 to .05, noise
+ * made the kernels of wider stars look sharp. Returns infinity without memory.
+ */
+static double
+sharp_beyond_noise(const struct psfmatch_normal *f)
+{
+	const struct psfmatch *m = f->m;
+	const double reach = 3.5 * m->stretch, half = (double)(m->size / 2);
+	const size_t samples = m->size * m->size;
+	double *by = weir_alloc(2 * f->unknowns + samples, sizeof *by), *a = by + f->unknowns,
+	       *kernel = a + f->unknowns, sum = by ? 0 : INFINITY;
+
+	for (size_t i = 0; by && i < samples; i++) {
+		const double k = (double)m->kernel[i];
+		if (hypot((double)(i % m->size) - half, (double)(i / m->size) - half) >= reach)
+			continue;
+		memset(by, 0, f->unknowns * sizeof *by);
+		for (size_t n = 0; n < f->k.n; n++) {
+			kernel[i] = 0;
+			psfmatch_add_kernel(&f->k, n, 1, kernel);
+			by[f->first[n]] = kernel[i];
+		}
+		memcpy(a, by, f->unknowns * sizeof *a);
+		psfmatch_substitute(f->g, a, f->unknowns);
+		sum += sqrt(fmax(k * k - 2 * psfmatch_dot(by, a, f->unknowns), 0));
+	}
+	weir_free(by);
+	return sum / fabs(f->a[0]);
+}
+
 /* ---- the fit ---- */
 
 static int
@@ -544,23 +578,36 @@ reject(struct psfmatch_normal *f, const double *each)
 	return out;
 }
 
+/* Lowers m->degree to what the stars suffice for. Returns 1, or -1 where that is none. */
 static int
-refuse_few(const struct psfmatch *m, struct why *why)
+lower_degree(struct psfmatch *m, struct why *why)
 {
-	int degree = m->degree;
-
-	while (degree > 0 && m->used < 2 * psfmatch_terms(degree))
-		degree--;
-	if (m->used < 2 * psfmatch_terms(degree))
-		return why_set(why, "%zu stars are too few, %zu were left out", m->used,
-			       m->rejected);
-	return why_set(why,
-		       "%zu stars are too few for polynomials of degree %d, %zu were left out; "
-		       "they suffice for --degree=%d",
-		       m->used, m->degree, m->rejected, degree);
+	while (m->degree >= 0 && m->used < 2 * psfmatch_terms(m->degree))
+		m->degree--;
+	if (m->degree >= 0)
+		return 1;
+	return why_set(why, "%zu stars are too few, %zu were left out", m->used, m->rejected);
 }
 
-/* Counts the used stamps. Fails if they are too few for the polynomials, or if most stamps were rejected. */
+/* Says why most stars do not fit. */
+static int
+refuse_misfits(const struct psfmatch *m, struct why *why)
+{
+	const size_t n = m->used + m->rejected;
+
+	if (psfmatch_is_shifted(m))
+		return why_set(why,
+			       "%zu of %zu stars do not fit the others: it is shifted by %.1f,%.1f "
+			       "pixels: align first",
+			       m->rejected, n, m->shift[0], m->shift[1]);
+	return why_set(why,
+		       "%zu of %zu stars do not fit the others: the pictures do not match, the "
+		       "first one has the wider stars, or cosmic rays were taken for stars: write "
+		       "NaN there",
+		       m->rejected, n);
+}
+
+/* Counts the used stamps. Fails if most were rejected. Returns 1 with m->degree lowered if they are too few for the polynomials. */
 static int
 count_used(struct psfmatch_normal *f, struct why *why)
 {
@@ -571,12 +618,8 @@ count_used(struct psfmatch_normal *f, struct why *why)
 		m->used += f->s[i].used;
 	m->rejected = f->stamps - m->used;
 	if (m->rejected > m->used)
-		return why_set(
-		    why,
-		    "%zu of %zu stars do not fit the others: the pictures do not match, or "
-		    "the first one has the wider stars",
-		    m->rejected, f->stamps);
-	return m->used < 2 * psfmatch_terms(m->degree) ? refuse_few(m, why) : 0;
+		return refuse_misfits(m, why);
+	return m->used < 2 * psfmatch_terms(m->degree) ? lower_degree(m, why) : 0;
 }
 
 /* Whether new shows the stars of ref: the kernel explains at least half of what half of the stamps have beyond noise. */
@@ -600,8 +643,8 @@ fit_rounds(struct psfmatch_normal *f, double smooth, struct why *why)
 	int e = 0;
 
 	for (int round = 0; round < 10; round++) {
-		if (count_used(f, why))
-			return -1;
+		if ((e = count_used(f, why)))
+			return e;
 		psfmatch_write_normal(f, smooth);
 		if (!psfmatch_factor(f->g, f->unknowns, f->room, f->threads))
 			return why_set(
@@ -674,6 +717,9 @@ find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
 	if (psfmatch_find_stamps(field, m->size / 2, &f->s, &f->stamps))
 		return -ENOMEM;
 	psfmatch_find_widths(field, f->s, f->stamps, width);
+	psfmatch_find_shift(field, f->s, f->stamps, m->shift);
+	for (size_t k = 0; k < 2 && o->convolve == PSFMATCH_NEW; k++)
+		m->shift[k] *= -1;
 	m->width = width[1];
 	m->blur = sqrt(fmax(width[1] * width[1] - width[0] * width[0], 0));
 	m->stretch = fmin(fmax(m->width / PSFMATCH_WIDTH, 1), 2.5);
@@ -692,18 +738,22 @@ find_stamps(struct psfmatch_normal *f, const struct psfmatch_field *field,
 	return 0;
 }
 
-/* Does what psfmatch_fit() does, with a kernel that convolves ref. */
+/*
+ * Does what psfmatch_fit() does, with a kernel that convolves ref; with PSFMATCH_NEW, the caller has exchanged the two. Returns 1
+ * with a lower m->degree if the stars suffice for that.
+ */
 static int
-fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
-    const struct psfmatch_options *o, struct why *why)
+fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+	   const struct psfmatch_options *o, int degree, struct why *why)
 {
+	float *copy[2] = {0};
 	struct psfmatch_field field = {.ref = ref, .new = new, .w = w, .h = h, .gain = o->gain};
 	struct psfmatch_normal f = {.m = m, .threads = o->threads};
 	const bool smooth = o->smooth > 0 && o->basis == PSFMATCH_DELTA;
 	int e = 0;
 
 	*m = (struct psfmatch){.size = o->size ? (size_t)o->size : PSFMATCH_SIZE,
-			       .degree = o->degree,
+			       .degree = degree,
 			       .background = o->background,
 			       .zero_x = ((double)w - 1) / 2,
 			       .zero_y = ((double)h - 1) / 2,
@@ -711,7 +761,7 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
 		return e == -EDOM ? why_set(why, "too few pixels are known") : no_memory(why);
-	if (find_stamps(&f, &field, o))
+	if (psfmatch_clean(&field, copy) || find_stamps(&f, &field, o))
 		e = no_memory(why);
 	e = e ? e : count_used(&f, why);
 	if (!e &&
@@ -727,11 +777,28 @@ fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
 		e = no_memory(why);
-	if (!e)
-		m->sharp = psfmatch_sharpness(m);
-	else
+	if (!e && (m->sharp = psfmatch_sharpness(m)) > PSFMATCH_SHARP)
+		m->sharp = fmin(m->sharp, sharp_beyond_noise(&f));
+	degree = m->degree;
+	if (e)
 		psfmatch_free(m);
+	m->degree = e > 0 || !e ? degree : 0;
 	psfmatch_free_normal(&f);
+	weir_free(copy[0]);
+	weir_free(copy[1]);
+	return e;
+}
+
+/* Does the same with the highest degree up to that of o for which the stars suffice. */
+static int
+fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
+    const struct psfmatch_options *o, struct why *why)
+{
+	int e;
+
+	m->degree = o->degree;
+	while ((e = fit_degree(m, ref, new, w, h, o, m->degree, why)) > 0)
+		;
 	return e;
 }
 
@@ -739,8 +806,10 @@ static int
 fit_exchanged(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	      const struct psfmatch_options *o, struct why *why)
 {
-	const int e = fit(m, new, ref, w, h, o, why);
+	struct psfmatch_options back = *o;
 
+	back.convolve = PSFMATCH_NEW;
+	const int e = fit(m, new, ref, w, h, &back, why);
 	if (!e) {
 		m->exchanged = true;
 		m->ratio = 1 / m->ratio;

@@ -12,6 +12,7 @@ psfmatch_read_picture(const char *path, const struct args *args)
 {
 	struct picture p = {0};
 	struct img_picture shape;
+	double value;
 
 	raw_load_file(path, args->common.max_bytes, true, &p.file);
 	if (!img_picture(&p.file, &shape) || shape.c != 1 || shape.n != 1)
@@ -24,9 +25,14 @@ psfmatch_read_picture(const char *path, const struct args *args)
 		sample_load(row, (const char *)p.file.data + y * p.w * img_type_size(p.file.type),
 			    p.file.type, p.w);
 		for (size_t x = 0; x < p.w; x++)
-			p.v[y * p.w + x] = (float)row[x];
+			p.v[y * p.w + x] = row[x] > args->o.top ? NAN : (float)row[x];
 	}
 	weir_free(row);
+	const size_t fill = psfmatch_drop_fill(p.v, p.w * p.h, &value);
+	if (fill)
+		warn("%s: %zu pixels of the value %g, far below the sky, count as unknown, and are "
+		     "NaN in a difference",
+		     path, fill, value);
 	return p;
 }
 

@@ -18,10 +18,20 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 	stats_add(st, "size", "%zu", m->size);
 	stats_add(st, "sky", "%.4g", m->sky);
 	stats_add(st, "sharp", "%.4g", m->sharp);
+	stats_add(st, "shift", "[%.3g, %.3g]", m->shift[0], m->shift[1]);
+	stats_add(st, "degree", "%d", m->degree);
 	stats_add(st, "convolved", "\"%s\"", m->exchanged ? "new" : "ref");
 	if (args->common.verbose)
 		fprintf(stderr, "%s: %zu stars, %zu left out, ratio of fluxes %.6g, misfit %.4g\n",
 			weir_prog, m->used, m->rejected, m->ratio, m->misfit);
+	if (m->degree < args->o.degree)
+		warn("%s: %zu stars are too few for polynomials of degree %d, %zu were left out: "
+		     "--degree=%d was taken",
+		     args->path[1], m->used, args->o.degree, m->rejected, m->degree);
+	if (psfmatch_is_shifted(m))
+		warn("%s: shifted by %.1f,%.1f pixels: align first, or the difference has false "
+		     "peaks at stars",
+		     args->path[1], m->shift[0], m->shift[1]);
 	if (m->exchanged && args->o.convolve == PSFMATCH_EITHER)
 		warn("%s: its stars are narrower than those of %s, so it was convolved, and in the "
 		     "difference stars have the shape of the latter",

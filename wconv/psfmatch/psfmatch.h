@@ -46,7 +46,7 @@ struct psfmatch_options {
 	enum psfmatch_convolve convolve;
 	/* a kernel is size x size samples; odd. 0: PSFMATCH_SIZE, and more as the Gaussians are wider */
 	int size;
-	/* degrees of the polynomials of the kernel and of the background */
+	/* degrees of the polynomials of the kernel and of the background; the first is lowered where the stars are too few for it */
 	int degree, background;
 	/*
 	 * With PSFMATCH_DELTA: to the sum of squares, each divided by its variance, this times the sum of squares of the kernels'
@@ -83,6 +83,8 @@ struct psfmatch {
 	 * times this lose light.
 	 */
 	double blur;
+	/* how far new's stars are from those of ref, x and y in pixels; 0 where at most half of them agree within a pixel */
+	double shift[2];
 	/* stamps fitted, stamps rejected */
 	size_t used, rejected;
 	/* the median over the stamps of the mean of (misfit^2 / variance) */
@@ -94,10 +96,17 @@ struct psfmatch {
 	double sky;
 	/*
 	 * The median over nine places of the sum of the kernel's absolute values near its centre, over its sum. Above PSFMATCH_SHARP
-	 * the kernel sharpens, and the ratio may be wrong.
+	 * the kernel sharpens, and the ratio may be wrong. It is less where that was the kernel's noise.
 	 */
 	double sharp;
 };
+
+/* Whether new must be aligned first: the kernels move too few of its stars to their places. */
+static inline bool
+psfmatch_is_shifted(const struct psfmatch *m)
+{
+	return m->shift[0] * m->shift[0] + m->shift[1] * m->shift[1] > 1.5 * 1.5;
+}
 
 /* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in why; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
@@ -117,6 +126,12 @@ psfmatch_terms(int degree)
  */
 int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
 		      int threads, struct why *why);
+
+/*
+ * Makes those pixels of x[n] NaN that have its least value, if three in a row have it, and it is below the sky by more than 5 times
+ * the noise: they were filled up. Returns how many they are; *value: the least value.
+ */
+size_t psfmatch_drop_fill(float *x, size_t n, double *value);
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);
@@ -182,6 +197,13 @@ struct psfmatch_field {
  */
 int psfmatch_measure_sky(struct psfmatch_field *f, double top);
 
+/*
+ * Replaces ref and new by copies with the median around in the place of lone bright pixels, hot ones and those of tracks of cosmic
+ * rays, at which the other picture shows nothing. copy: the copies, which the caller frees; NULL: there are no such pixels. Returns 0
+ * or -ENOMEM.
+ */
+int psfmatch_clean(struct psfmatch_field *f, float *copy[2]);
+
 struct psfmatch_stamp {
 	size_t x, y; /* its centre */
 	bool used;
@@ -224,6 +246,10 @@ int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct p
  */
 void psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
 			  double width[2]);
+
+/* Finds what struct psfmatch calls shift. */
+void psfmatch_find_shift(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
+			 double shift[2]);
 
 /* Returns sum a[i] b[i]. */
 double psfmatch_dot(const double *a, const double *b, size_t n);

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
@@ -93,6 +94,31 @@ measure(const float *x, size_t n, double top, double *v, double *d, struct psfma
 	return 0;
 }
 
+size_t
+psfmatch_drop_fill(float *x, size_t n, double *value)
+{
+	double *v = weir_alloc(2 * (SAMPLES + 1), sizeof *v);
+	struct psfmatch_sky s;
+	size_t dropped = 0;
+	bool filled = false;
+	float least = INFINITY;
+
+	for (size_t i = 0; i < n; i++)
+		least = x[i] < least && x[i] >= -FLT_MAX ? x[i] : least;
+	for (size_t i = 2; i < n && !filled; i++)
+		filled = x[i] == least && x[i - 1] == least && x[i - 2] == least;
+	if (filled && v && !measure(x, n, INFINITY, v, v + SAMPLES + 1, &s) && s.noise > 0 &&
+	    (double)least < s.level - 5 * s.noise)
+		for (size_t i = 0; i < n; i++)
+			if (x[i] == least) {
+				x[i] = NAN;
+				dropped++;
+			}
+	weir_free(v);
+	*value = (double)least;
+	return dropped;
+}
+
 /*
  * Returns the correlation of the pictures' noise: the spreads of the sum and of the difference of their second differences, each
  * in units of its own, differ by it. v, d: room for SAMPLES + 1.
@@ -137,6 +163,81 @@ psfmatch_measure_sky(struct psfmatch_field *f, double top)
 	return e;
 }
 
+/* ---- lone bright pixels ---- */
+
+/* Returns the median of the known pixels of the border of a square of 7x7 around pixel `at`; *spread: less their lower quartile. */
+static double
+median_around(const float *x, size_t w, size_t at, double *spread)
+{
+	double v[24];
+	size_t n = 0;
+
+	for (size_t i = 0; i < 49; i++) {
+		const double p = (double)x[at + i / 7 * w + i % 7 - 3 * w - 3];
+		if ((i % 7 % 6 == 0 || i / 7 % 6 == 0) && isfinite(p))
+			v[n++] = p;
+	}
+	const double low = n ? psfmatch_quartile(v, n) : INFINITY;
+	const double middle = n ? psfmatch_median(v, n) : INFINITY;
+	*spread = middle - low;
+	return middle;
+}
+
+/*
+ * Whether the pixel is 15 times the noise of both pictures brighter than those before and after it in its row or column, which have next to none of
+ * its light: it is hot, or was hit by a cosmic ray, whose track is one pixel wide. A star is wider. *sky: the light around, which
+ * slopes in the wings of a star.
+ */
+static bool
+is_lone(const float *x, size_t w, size_t at, double noise, double *sky)
+{
+	for (size_t step = 1; step <= w; step += w - 1) {
+		double spread;
+		const double v = (double)x[at], both = (double)x[at - step] + (double)x[at + step];
+		if (!(2 * v - both > 30 * noise))
+			continue;
+		*sky = median_around(x, w, at, &spread);
+		if (both - 2 * *sky < .08 * (v - *sky) && v - *sky > 15 * spread)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the pixel is like those around it and beside it in its row, but for noise. */
+static bool
+is_plain(const float *x, size_t w, size_t at, double noise)
+{
+	const double v = (double)x[at], beside = .5 * ((double)x[at - 1] + (double)x[at + 1]);
+	double spread;
+
+	return fabs(v - beside) < 6 * noise &&
+	       fabs(v - median_around(x, w, at, &spread)) < 5 * noise;
+}
+
+int
+psfmatch_clean(struct psfmatch_field *f, float *copy[2])
+{
+	const float *x[2] = {f->ref, f->new};
+	const double noise[2] = {f->r.noise, f->n.noise};
+	double sky;
+
+	for (size_t i = 0; i < 2 * f->w * f->h; i++) {
+		const size_t k = i / (f->w * f->h), at = i % (f->w * f->h), column = at % f->w;
+		if (at < 3 * f->w || at + 3 * f->w >= f->w * f->h || column < 3 ||
+		    column + 3 >= f->w || !is_lone(x[k], f->w, at, f->noise, &sky) ||
+		    !is_plain(x[!k], f->w, at, noise[!k]))
+			continue;
+		if (!copy[k] && !(copy[k] = weir_alloc(f->w * f->h, sizeof *copy[k])))
+			return -ENOMEM;
+		if (x[k] == (k ? f->new : f->ref)) {
+			memcpy(copy[k], x[k], f->w * f->h * sizeof *copy[k]);
+			*(k ? &f->new : &f->ref) = copy[k];
+		}
+		copy[k][at] = (float)sky;
+	}
+	return 0;
+}
+
 /* ---- stars ---- */
 
 /* A cell of the field: columns x0..x1-1, rows y0..y1-1, and the skies there. */
@@ -175,18 +276,6 @@ sum_light(const float *from, size_t w, size_t x, size_t y, size_t reach, double 
 	return sum;
 }
 
-/*
- * Whether the pixel is brighter than `least` above the sky, and its neighbours have next to none of its light: it is hot, or was
- * hit by a cosmic ray.
- */
-static bool
-is_spike(const float *from, size_t w, size_t x, size_t y, double sky, double least)
-{
-	const double v = (double)from[y * w + x] - sky;
-
-	return v > least && sum_light(from, w, x, y, 1, sky) - v < 8 * .02 * v;
-}
-
 /* Whether the pixel is a peak of ref, more than 15 times the noise above the sky, and new shows light there too. */
 static bool
 is_peak(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y)
@@ -217,22 +306,6 @@ is_known(const struct psfmatch_field *f, size_t x, size_t y, size_t reach)
 	return true;
 }
 
-/* Whether no pixel that the stamp needs is a spike of at least a fifth of the star's peak. */
-static bool
-is_smooth(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y, size_t reach)
-{
-	const size_t at = y * f->w + x;
-	const double r = fmax(15 * f->r.noise, .2 * ((double)f->ref[at] - c->ref));
-	const double n = fmax(15 * f->n.noise, .2 * ((double)f->new[at] - c->new));
-
-	for (size_t j = y - reach + 1; j < y + reach; j++)
-		for (size_t i = x - reach + 1; i < x + reach; i++)
-			if (is_spike(f->ref, f->w, i, j, c->ref, r) ||
-			    is_spike(f->new, f->w, i, j, c->new, n))
-				return false;
-	return true;
-}
-
 /* Finds *s, the brightest clean star of the cell. Returns false if there is none. */
 static bool
 find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
@@ -243,8 +316,7 @@ find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
 	for (size_t y = c->y0; y < c->y1; y++)
 		for (size_t x = c->x0; x < c->x1; x++) {
 			const double v = (double)f->ref[y * f->w + x];
-			if (v > best && is_peak(f, c, x, y) && is_known(f, x, y, reach) &&
-			    is_smooth(f, c, x, y, reach)) {
+			if (v > best && is_peak(f, c, x, y) && is_known(f, x, y, reach)) {
 				best = v;
 				*s = (struct psfmatch_stamp){.x = x,
 							     .y = y,
@@ -260,6 +332,19 @@ find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
 
 /* A peak is sought within NEAR pixels of that of ref, and half its height within FAR pixels of there: in the stamp. */
 enum { NEAR = 4, FAR = PSFMATCH_HALF - NEAR };
+
+/* Returns the brightest pixel within `near` pixels of the stamp's centre. */
+static size_t
+find_peak(const float *from, size_t w, const struct psfmatch_stamp *s, size_t near)
+{
+	size_t at = s->y * w + s->x;
+
+	for (size_t y = s->y - near; y <= s->y + near; y++)
+		for (size_t x = s->x - near; x <= s->x + near; x++)
+			if (from[y * w + x] > from[at])
+				at = y * w + x;
+	return at;
+}
 
 /* Returns how far from pixel `at`, in steps of `step` pixels, the picture falls to half of what it has there above the sky. */
 static double
@@ -282,12 +367,8 @@ static double
 star_width(const float *from, size_t w, const struct psfmatch_stamp *s, double sky)
 {
 	const ptrdiff_t row = (ptrdiff_t)w;
-	size_t at = s->y * w + s->x;
+	const size_t at = find_peak(from, w, s, NEAR);
 
-	for (size_t y = s->y - NEAR; y <= s->y + NEAR; y++)
-		for (size_t x = s->x - NEAR; x <= s->x + NEAR; x++)
-			if (from[y * w + x] > from[at])
-				at = y * w + x;
 	return .5 * (half_width(from, at, 1, sky) + half_width(from, at, -1, sky) +
 		     half_width(from, at, row, sky) + half_width(from, at, -row, sky));
 }
@@ -304,6 +385,41 @@ psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp
 	}
 	width[0] = n ? psfmatch_quartile(ref, n) : 0;
 	width[1] = n ? psfmatch_quartile(new, n) : 0;
+}
+
+/* Returns where the top of the peak at pixel `at` is, along rows or columns, in pixels from there: that of a parabola. */
+static double
+find_top(const float *x, size_t at, size_t step)
+{
+	const double a = (double)x[at - step], b = (double)x[at], c = (double)x[at + step];
+
+	return a - 2 * b + c < 0 ? .5 * (a - c) / (a - 2 * b + c) : 0;
+}
+
+void
+psfmatch_find_shift(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
+		    double shift[2])
+{
+	double each[2][PSFMATCH_STAMPS], sorted[PSFMATCH_STAMPS];
+	size_t agree = 0;
+
+	shift[0] = shift[1] = 0;
+	for (size_t i = 0; i < n; i++) {
+		const size_t at = s[i].y * f->w + s[i].x,
+			     to = find_peak(f->new, f->w, s + i, 2 * NEAR);
+		for (size_t k = 0; k < 2; k++)
+			each[k][i] =
+			    (double)(k ? to / f->w : to % f->w) - (double)(k ? s[i].y : s[i].x) +
+			    find_top(f->new, to, k ? f->w : 1) - find_top(f->ref, at, k ? f->w : 1);
+	}
+	for (size_t k = 0; k < 2 && n; k++) {
+		memcpy(sorted, each[k], n * sizeof *sorted);
+		shift[k] = psfmatch_median(sorted, n);
+	}
+	for (size_t i = 0; i < n; i++)
+		agree += hypot(each[0][i] - shift[0], each[1][i] - shift[1]) < 1;
+	if (agree <= n / 2)
+		shift[0] = shift[1] = 0;
 }
 
 /* --- stamps ---------------------------------------------------------------------------------------------------------- */
