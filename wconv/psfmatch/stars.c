@@ -276,6 +276,18 @@ sum_light(const float *from, size_t w, size_t x, size_t y, size_t reach, double 
 	return sum;
 }
 
+/*
+ * Whether the pixel is brighter than `least` above the sky, and its neighbours have next to none of its light: it is hot, or was
+ * hit by a cosmic ray.
+ */
+static bool
+is_spike(const float *from, size_t w, size_t x, size_t y, double sky, double least)
+{
+	const double v = (double)from[y * w + x] - sky;
+
+	return v > least && sum_light(from, w, x, y, 1, sky) - v < 8 * .02 * v;
+}
+
 /* Whether the pixel is a peak of ref, more than 15 times the noise above the sky, and new shows light there too. */
 static bool
 is_peak(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y)
@@ -306,6 +318,22 @@ is_known(const struct psfmatch_field *f, size_t x, size_t y, size_t reach)
 	return true;
 }
 
+/* Whether no pixel that the stamp needs is a spike of at least a fifth of the star's peak. */
+static bool
+is_smooth(const struct psfmatch_field *f, const struct cell *c, size_t x, size_t y, size_t reach)
+{
+	const size_t at = y * f->w + x;
+	const double r = fmax(15 * f->r.noise, .2 * ((double)f->ref[at] - c->ref));
+	const double n = fmax(15 * f->n.noise, .2 * ((double)f->new[at] - c->new));
+
+	for (size_t j = y - reach + 1; j < y + reach; j++)
+		for (size_t i = x - reach + 1; i < x + reach; i++)
+			if (is_spike(f->ref, f->w, i, j, c->ref, r) ||
+			    is_spike(f->new, f->w, i, j, c->new, n))
+				return false;
+	return true;
+}
+
 /* Finds *s, the brightest clean star of the cell. Returns false if there is none. */
 static bool
 find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
@@ -316,7 +344,8 @@ find_star(const struct psfmatch_field *f, const struct cell *c, size_t reach,
 	for (size_t y = c->y0; y < c->y1; y++)
 		for (size_t x = c->x0; x < c->x1; x++) {
 			const double v = (double)f->ref[y * f->w + x];
-			if (v > best && is_peak(f, c, x, y) && is_known(f, x, y, reach)) {
+			if (v > best && is_peak(f, c, x, y) && is_known(f, x, y, reach) &&
+			    is_smooth(f, c, x, y, reach)) {
 				best = v;
 				*s = (struct psfmatch_stamp){.x = x,
 							     .y = y,
