@@ -36,7 +36,7 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 		warn("%s: its stars are narrower than those of %s, so it was convolved, and in the "
 		     "difference stars have the shape of the latter",
 		     args->path[1], args->path[0]);
-	if (m->sharp > PSFMATCH_SHARP)
+	if (m->sharp > PSFMATCH_SHARP && !psfmatch_is_shifted(m))
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
 		     "ratio of fluxes, %.4g, may be wrong by some per cent%s",
 		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio,
