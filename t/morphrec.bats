@@ -53,23 +53,21 @@ floats() {
 
 @test "a marker of which most is beyond the mask is warned of, by erosion too, and once for all planes" {
 	pgm 5 1 9 2 2 2 2 2 >mask.pgm
-	local why='%s %% of the marker is %s the mask and was clipped, so most of the result is the mask;'
-	while IFS='|' read -r samples options of where; do
+	while IFS='|' read -r samples options want; do
 		# shellcheck disable=SC2086 # samples and options are words
 		pgm 5 1 9 $samples >marker.pgm
 		# shellcheck disable=SC2086
-		morphrec $options -m mask.pgm marker.pgm 2>stderr | cmp - <(morphrec --quiet $options -m mask.pgm marker.pgm)
-		# shellcheck disable=SC2059 # the format is ours
-		[ "${of:-none}" = "$(sed 's/.*: \([0-9]*\) %.*/\1/' stderr | grep . || echo none)" ]
-		[ -z "$of" ] || grep -qF "$(printf "$why" "$of" "$where")" stderr
+		morphrec $options -m mask.pgm marker.pgm 2>stderr >out.pgm
+		[ "$(sed 's/morphrec: marker.pgm: \(.*\) the mask and was clipped, so most.*/\1/' stderr)" = "$want" ]
 	done <<-END
-		3 3 3 3 2||80|above
-		3 3 3 2 2|||
-		1 1 1 1 1|||
-		1 1 1 1 1|-e|100|below
-		1 1 1 1 2|-e --method=heap|80|below
-		3 3 3 3 3|-e|||
-		3 3 3 3 3|--max-mem=1M|100|above
+		3 3 3 3 2||80 % of the marker is above
+		3 3 3 2 2||
+		3 3 3 3 2|--quiet|
+		1 1 1 1 1||
+		1 1 1 1 1|-e|100 % of the marker is below
+		1 1 1 1 2|-e --method=heap|80 % of the marker is below
+		3 3 3 3 3|-e|
+		3 3 3 3 3|--max-mem=1M|100 % of the marker is above
 	END
 	rawstack --planes mask.pgm mask.pgm mask.pgm >mask.nrrd
 	rawmath 'a + 1' mask.nrrd >marker.nrrd

@@ -504,10 +504,12 @@ sharp_beyond_noise(const struct psfmatch_normal *f)
 	const struct psfmatch *m = f->m;
 	const double reach = 3.5 * m->stretch, half = (double)(m->size / 2);
 	const size_t samples = m->size * m->size;
-	double *by = weir_alloc(2 * f->unknowns + samples, sizeof *by), *a = by + f->unknowns,
-	       *kernel = a + f->unknowns, sum = by ? 0 : INFINITY;
+	double *by = weir_calloc(2 * f->unknowns + samples, sizeof *by), sum = 0;
 
-	for (size_t i = 0; by && i < samples; i++) {
+	if (!by)
+		return INFINITY;
+	double *const a = by + f->unknowns, *const kernel = a + f->unknowns;
+	for (size_t i = 0; i < samples; i++) {
 		const double k = (double)m->kernel[i];
 		if (hypot((double)(i % m->size) - half, (double)(i / m->size) - half) >= reach)
 			continue;
@@ -782,7 +784,7 @@ fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 	degree = m->degree;
 	if (e)
 		psfmatch_free(m);
-	m->degree = e > 0 || !e ? degree : 0;
+	m->degree = e < 0 ? 0 : degree;
 	psfmatch_free_normal(&f);
 	weir_free(copy[0]);
 	weir_free(copy[1]);
