@@ -216,7 +216,7 @@ floats() {
 	fails 1 './shape.pgm: the shape has no pixel that is not 0' morphrec --open=1 --shape=./shape.pgm in.pgm
 	printf 'P6 1 1 9 \1\1\1' >shape.ppm
 	fails 1 'shape.ppm: a shape is a picture or a volume of one plane' morphrec --open=1 --shape=shape.ppm in.pgm
-	item uchar '1 1 1 1' -- 1 >shape.nrrd
+	item uchar '1 1 1 2' -- 1 1 >shape.nrrd
 	fails 1 'shape.nrrd: a shape is a picture or a volume' morphrec --open=1 --shape=shape.nrrd in.pgm
 }
 
