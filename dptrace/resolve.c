@@ -318,7 +318,7 @@ level_flanks(struct dptrace_trace *t, const struct dptrace_image *im, const floa
 		segment++;
 		if (p.length < STRETCH && (i + 1 < t->n || from))
 			continue;
-		bool lopsided;
+		bool lopsided = false;
 		if (profile_is_flank(&p, &lopsided) && !t->flanks++)
 			t->flank_at = from;
 		t->lopsided += lopsided;
