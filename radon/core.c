@@ -153,6 +153,26 @@ WEIR_CLONES(correlate,
 	}
 }
 
+WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
+{
+	double sum[16] = {0}, all = 0;
+
+	for (size_t i = 0; i + 16 <= n; i += 16)
+		for (size_t c = 0; c < 16; c++)
+			sum[c] += (double)v[i + c] * (double)v[i + c];
+	for (size_t i = n / 16 * 16; i < n; i++)
+		sum[0] += (double)v[i] * (double)v[i];
+	for (size_t c = 0; c < 16; c++)
+		all += sum[c];
+	return all;
+}
+
+double
+radon_energy(const float *v, size_t n)
+{
+	return energy_of_row(v, n);
+}
+
 double
 radon_alpha(const struct radon_options *o, const float *gather, const float *left)
 {

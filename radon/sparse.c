@@ -179,20 +179,6 @@ add_up(const struct radon_irls *s, size_t n)
 	return sum;
 }
 
-WEIR_CLONES_OF(double, energy_of_row, (const float *v, size_t n), (v, n))
-{
-	double sum[16] = {0}, all = 0;
-
-	for (size_t i = 0; i + 16 <= n; i += 16)
-		for (size_t c = 0; c < 16; c++)
-			sum[c] += (double)v[i + c] * (double)v[i + c];
-	for (size_t i = n / 16 * 16; i < n; i++)
-		sum[0] += (double)v[i] * (double)v[i];
-	for (size_t c = 0; c < 16; c++)
-		all += sum[c];
-	return all;
-}
-
 WEIR_CLONES(multiply,
 	    (float *restrict to, const float *restrict a, const float *restrict b, size_t n),
 	    (to, a, b, n))
@@ -226,7 +212,7 @@ direction_row(struct radon_irls *s, size_t i, float *to)
 		memcpy(s->dir + at, s->grad + at, n * sizeof *s->dir);
 	else
 		combine(s->dir + at, s->grad + at, n, 1, (float)s->turn);
-	s->part[i] = energy_of_row(s->dir + at, n);
+	s->part[i] = radon_energy(s->dir + at, n);
 	multiply(to, s->dir + at, s->weight + at, n);
 }
 
@@ -277,7 +263,7 @@ gradient_row(struct radon_irls *s, size_t i, float scale)
 
 	step_row(s, i);
 	finish_gradient(s->grad + at, s->weight + at, s->u + at, n, scale, (float)s->damping);
-	s->part[i] = energy_of_row(s->grad + at, n);
+	s->part[i] = radon_energy(s->grad + at, n);
 }
 
 /* --- the iteration ------------------------------------------------------------------------------------------------- */
@@ -459,7 +445,7 @@ energy_of_spectrum(const float *v, size_t n)
 	for (size_t i = 0; i < 2; i++)
 		ends += (double)v[i] * (double)v[i] +
 			(double)v[2 * n - 2 + i] * (double)v[2 * n - 2 + i];
-	return 2 * energy_of_row(v, 2 * n) - ends;
+	return 2 * radon_energy(v, 2 * n) - ends;
 }
 
 /*
@@ -590,7 +576,7 @@ keep_samples(const struct radon_irls *s, float *x)
 		float *row = x + j * nt;
 		memset(row, 0, v.first * sizeof *row);
 		memset(row + v.end, 0, (nt - v.end) * sizeof *row);
-		s->part[j] = energy_of_row(row, nt);
+		s->part[j] = radon_energy(row, nt);
 	}
 	return add_up(s, s->p->o.nx);
 }
@@ -604,7 +590,7 @@ weigh_samples(struct radon_irls *s, const float *x)
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < s->p->o.nq; i++) {
 		weigh_row(s, x, i, s->grad + i * n);
-		s->part[i] = energy_of_row(s->grad + i * n, n);
+		s->part[i] = radon_energy(s->grad + i * n, n);
 	}
 }
 

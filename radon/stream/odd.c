@@ -49,16 +49,6 @@ by_place(const void *a, const void *b)
 				    : (x->j > y->j) - (x->j < y->j);
 }
 
-static double
-energy(const float *x, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (double)x[i] * (double)x[i];
-	return sum;
-}
-
 /* The median of the energies of the traces beside trace i of n; of an even number of them the greater one. */
 static double
 beside(const struct trace *t, size_t n, size_t i)
@@ -92,7 +82,7 @@ gather_find_loud(struct gather *g)
 	for (size_t j = 0; j < g->o.nx; j++) {
 		if (!g->live[j])
 			continue;
-		const double e = energy(g->in + j * g->o.nt, g->o.nt);
+		const double e = radon_energy(g->in + j * g->o.nt, g->o.nt);
 		t[n++] = (struct trace){fabs(g->g[j]) + fabs(g->h[j]), e, j};
 		all += e;
 	}
