@@ -150,7 +150,7 @@ bool stackmeta_in_order(const char *text, const struct stackpage *p, const struc
 char *stackmeta_set(const char *text, const char *name, const char *value);
 
 /*
- * Sets ImageJ's name for the order of the axes, each of which is c, z or t: "czt", its own, or such as "zct". Returns false where
+ * Sets ImageJ's name for the order of the axes, where what is neither c nor t is z: "czt", its own, or such as "zct". Returns false where
  * it has none, since one of them stands twice.
  */
 bool stackmeta_order(const struct stackmeta *m, char order[4]);

@@ -465,10 +465,13 @@ stackmeta_order(const struct stackmeta *m, char order[4])
 
 	*order = 0;
 	for (const char *s = m->order; *s; s++) {
-		once &= !strchr(order, *s);
-		sorted &= !n || strchr(own, order[n - 1]) < strchr(own, *s);
+		const char name =
+		    *s == 'c' || *s == 't' ? *s : 'z'; /* as stackmeta_print() counts */
+
+		once &= !strchr(order, name);
+		sorted &= !n || strchr(own, order[n - 1]) < strchr(own, name);
 		if (n < 3)
-			order[n++] = *s;
+			order[n++] = name;
 		order[n] = 0;
 	}
 	for (const char *s = own; *s && once; s++)
