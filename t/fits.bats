@@ -136,6 +136,7 @@ py() {
 		cd = dict(CD1_1=-5e-4, CD1_2=1e-4, CD2_1=1.2e-4, CD2_2=5.1e-4)
 		cdelt = dict(CDELT1=-5e-4, CDELT2=4e-4)
 		kinds = dict(TAN=cd, SIN=dict(cdelt, CROTA2=20.), CAR=cdelt, ARC=dict(cdelt, PC1_1=.8, PC1_2=.6, PC2_1=-.6, PC2_2=.8),
+		    ZEA=dict(cdelt, PC01_01=.8, PC01_02=.6, PC02_1=-.6, PC2_02=.8), STG=dict(CD01_01=-5e-4, CD02_02=4e-4, CD001002=1e-4),
 		    SFL=dict(cdelt, PC001001=-1., PC001002=.1, PC002001=.2, PC002002=1.), ZPN=dict(cd, PV2_1=1., PV2_3=.3),
 		    TPV=dict(cd, PV1_1=1.001, PV1_2=.002, PV1_4=.5, PV2_1=.999, PV2_4=-.4),
 		    SIP=dict(cd, A_ORDER=2, A_2_0=3e-4, A_1_1=-2e-4, B_ORDER=2, B_0_2=1e-4, B_1_1=2e-4))
@@ -160,7 +161,7 @@ py() {
 		    v = w.all_pix2world(np.c_[x.ravel(), y.ravel()], 0)
 		    return unit.data.ravel(), v[:, [w.wcs.lng, w.wcs.lat]]
 		cut = glob.glob('*.fits.*')
-		assert len(cut) == 45
+		assert len(cut) == 55
 		for file in cut:
 		    n, here = places(file)
 		    all = places(file[:file.index('.fits') + 5])[1]

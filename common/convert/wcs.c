@@ -439,37 +439,62 @@ describes(const struct img *x, int j, char version)
 	return false;
 }
 
-/* PC1_2 of a matrix; or PC001002, which is how it was written before the standard. */
-static struct number
-element_of(const struct img *x, const char *matrix, int i, int j, char version)
+/*
+ * Whether the key is that of an element of the matrix, i and j, in a form that wcslib reads: PC1_2, PC01_02, or PC001002, which is how
+ * it was written before the standard.
+ */
+static bool
+is_element(const char *key, const char *matrix, char version, int *i, int *j)
 {
-	const struct number n = number_of(x, "%s%d_%d%.1s", matrix, i, j, &version);
-	const struct number old = number_of(x, "%s%03d%03d", matrix, i, j);
+	const size_t n = CARD_PREFIX_LEN + strlen(matrix);
+	int used = 0;
 
-	return isnan(n.v) && !version && !isnan(old.v) ? old : n;
+	if (strncmp(key, CARD_PREFIX, CARD_PREFIX_LEN) ||
+	    strncmp(key + CARD_PREFIX_LEN, matrix, strlen(matrix)) ||
+	    !isdigit((unsigned char)key[n]))
+		return false;
+	if (sscanf(key + n, "%3d%3d%n", i, j, &used) == 2 && used == 6 && !key[n + 6])
+		return !version;
+	return sscanf(key + n, "%2d_%2d%n", i, j, &used) == 2 && key[n + (size_t)used] == version &&
+	       (!version || !key[n + (size_t)used + 1]);
 }
 
 static bool
 has_matrix(const struct img *x, const char *matrix, char version)
 {
-	for (int i = 1; i <= IMG_MAXDIM; i++)
-		for (int k = 1; k <= IMG_MAXDIM; k++)
-			if (!isnan(element_of(x, matrix, i, k, version).v))
-				return true;
+	int i, j;
+
+	for (size_t k = 0; k < x->nkey; k++)
+		if (is_element(x->key[k].name, matrix, version, &i, &j))
+			return true;
 	return false;
 }
 
-/* Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. */
+/*
+ * Multiplies the column of axis j (from 1) of a matrix by s. Returns false when there is no matrix of that kind. *unit: whether it
+ * has an element on its diagonal there.
+ */
 static bool
-scale_matrix(struct img *x, const char *matrix, int j, char version, double s)
+scale_matrix(struct img *x, const char *matrix, int j, char version, double s, bool *unit)
 {
-	for (int i = 1; i <= IMG_MAXDIM; i++) {
-		const struct number n = element_of(x, matrix, i, j, version);
+	bool any = false;
+	int row, column;
+	double v;
 
-		if (!isnan(n.v))
-			card_set_number(x, n.name, n.v * s);
+	*unit = false;
+	for (size_t i = 0; i < x->nkey; i++) {
+		const char *key = x->key[i].name, *name = key + CARD_PREFIX_LEN;
+
+		/* Of cards of one name the last counts. */
+		if (!is_element(key, matrix, version, &row, &column) ||
+		    img_key(x, key) != x->key[i].value || !card_number(x, name, &v))
+			continue;
+		any = true;
+		*unit |= row == j && column == j;
+		if (column == j)
+			card_set_number(x, name, v * s);
 	}
-	return has_matrix(x, matrix, version);
+	return any;
 }
 
 static void
@@ -478,6 +503,7 @@ follow_axis(struct img *x, int axis, char version)
 	const struct img_axis *a = &x->axis[axis];
 	const double s = a->spacing, shift = 1 + a->min;
 	const int j = axis + 1;
+	bool unit;
 
 	if (!describes(x, j, version))
 		return;
@@ -486,12 +512,11 @@ follow_axis(struct img *x, int axis, char version)
 	if (s == 1)
 		return;
 	/* Some files have both matrices; readers then differ in the one that they take. */
-	const bool cd = scale_matrix(x, "CD", j, version, s);
-	if (scale_matrix(x, "PC", j, version, s)) {
+	const bool cd = scale_matrix(x, "CD", j, version, s, &unit);
+	if (scale_matrix(x, "PC", j, version, s, &unit)) {
 		/* What is missing of a matrix PC is that of the unit matrix. */
-		const struct number unit = element_of(x, "PC", j, j, version);
-		if (isnan(unit.v))
-			card_set_number(x, unit.name, s);
+		if (!unit)
+			card_set_number(x, number_of(x, "PC%d_%d%.1s", j, j, &version).name, s);
 	} else if (!cd) {
 		const struct number delta = number_of(x, "CDELT%d%.1s", j, &version);
 		card_set_number(x, delta.name, value_or(delta.v, 1) * s);
@@ -719,6 +744,8 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 	const struct numbered *card = numbered_of(name);
 	const int at = card ? (int)strlen(card->word) : 0;
 	const bool pair = card && card->axes >= MATRIX;
+	/* wcslib reads these with zeros, too. */
+	const bool zeros = card && (card->axes == MATRIX || !strncmp(name, "PV", 2));
 	long i, j = 0;
 	int used = 0;
 
@@ -731,17 +758,19 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 			 place_of(from, n, j));
 		return strcmp(to, name) != 0;
 	}
-	if (name[at] == '0' || sscanf(name + at, "%ld%n", &i, &used) != 1)
+	if ((name[at] == '0' && !(zeros && strchr(name, '_'))) ||
+	    sscanf(name + at, "%ld%n", &i, &used) != 1)
 		return false;
 	const char *rest = name + at + used;
+	const int width = used;
 	if (!(fixed && (card->axes == WORLD || card->axes == MATRIX)))
 		i = place_of(from, n, i);
-	if (pair && *rest == '_' && isdigit((unsigned char)rest[1]) && rest[1] != '0' &&
+	if (pair && *rest == '_' && isdigit((unsigned char)rest[1]) && (zeros || rest[1] != '0') &&
 	    sscanf(rest, "_%ld%n", &j, &used) == 1)
-		snprintf(to, RENAMED, "%.*s%ld_%ld%s", at, name, i, place_of(from, n, j),
-			 rest + used);
+		snprintf(to, RENAMED, "%.*s%0*ld_%0*ld%s", at, name, width, i, used - 1,
+			 place_of(from, n, j), rest + used);
 	else
-		snprintf(to, RENAMED, "%.*s%ld%s", at, name, i, rest);
+		snprintf(to, RENAMED, "%.*s%0*ld%s", at, name, width, i, rest);
 	return strcmp(to, name) != 0;
 }
 
