@@ -349,7 +349,7 @@ after() {
 	fits 16 '2 2' -- 's>' 1 2 3 4 >a.fits
 	head -c 2888 a.fits >short.fits
 	fitstoraw short.fits 2>err | rawtofits | cmp - a.fits
-	same err 'fitstoraw: short.fits: HDU 0: all samples are there, but the last 2872 bytes of the file, which fill its last block, are missing'
+	same err 'fitstoraw: short.fits: HDU 0: the last 2872 bytes are missing, which only fill the block'
 	fails 1 'the payload ends after 7 of 8 bytes' fitstoraw <(head -c 2887 a.fits)
 	{ cat a.fits && printf 'hello world'; } >long.fits
 	fitstoraw long.fits 2>err | rawtofits | cmp - a.fits
@@ -364,7 +364,7 @@ after() {
 		fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits
 	done
 	fitstoraw a.fits 2>err | rawinfo | grep -c ^mean | grep -x 3
-	same err 'fitstoraw: a.fits: HDU 1 DQ: integers beside images, as of a mask; programs take them as one more image: --hdu=LIST leaves them out'
+	same err 'fitstoraw: a.fits: HDU 1 DQ becomes an item as images do; --hdu=LIST leaves out a mask'
 	fitstoraw --hdu=0,1 a.fits 2>err >b
 	[ ! -s err ]
 }
@@ -377,9 +377,9 @@ after() {
 		cmp -s a.fits b.fits && exit 1
 		fails 1 "$text" fitstoraw b.fits
 	done <<-'END'
-		s/(ZVAL1   = {19})32/$1-1/|tile 1 is damaged: it cannot have its pixels in
+		s/(ZVAL1   = {19})32/$1-1/|tile 1 is damaged
 		s/(ZVAL1   = {19})32/$1 0/|has a size of 0 where cfitsio divides by it
-		substr($_, 5760, 4) = pack "N", 2|tile 1 is damaged: it cannot have its pixels in 2 bytes from byte 0 of
+		substr($_, 5760, 4) = pack "N", 2|tile 1 is damaged: 2 bytes from byte 0 of
 		substr($_, 5768, 4) = pack "N", 1 << 30|tile 2 is damaged
 		substr($_, 5772, 4) = pack "N", 1 << 30|tile 2 is damaged
 	END
@@ -393,8 +393,8 @@ after() {
 		perl -0777 -pe "substr(\$_, $n, 1) ^= \"\1\"" a.fits >b.fits
 		fitstoraw b.fits 2>err | rawtofits | has NAXIS1:='9 / length of data axis 1'
 		run -1 grep SUM cards
-		[ $n = 800 ] && text='CHECKSUM is wrong: the header or data' || text='DATASUM is wrong: the data'
-		same err "fitstoraw: b.fits: HDU 0: $text changed since it was written; the item gets no checksum"
+		[ $n = 800 ] && name=CHECKSUM || name=DATASUM
+		same err "fitstoraw: b.fits: HDU 0: $name is wrong: what it sums has changed; the item gets no sum"
 	done
 	fitstoraw a.fits | morphrec --hmax=3 | rawtofits >b.fits
 	py <<<'import warnings; warnings.simplefilter("error"); [h.data for h in fits.open("b.fits", checksum=True)]'

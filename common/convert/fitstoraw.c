@@ -1,6 +1,6 @@
 /* link: -lcfitsio */
 /* fitstoraw: the images of FITS files as raw items. */
-#include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -47,10 +47,10 @@ struct source {
 	size_t mapped;
 	int unit;	       /* number of the HDU; 0 is the primary HDU */
 	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
-	bool gzipped;	       /* f->bytes are not those that cfitsio reads */
+	LONGLONG bytes;	       /* of the file, as f reads it */
+	LONGLONG data, end;    /* where its data begin and end */
 	bool spoilt;	       /* a checksum of the HDU is wrong */
-	bool floats,
-	    masked;	  /* an item of this file has floats; warn_mask() has said what it says */
+	bool floats, masked;   /* an item of this file has floats; warn_mask() has warned */
 	struct img empty; /* holds the cards of a primary HDU without pixels for the next item */
 };
 
@@ -220,22 +220,14 @@ data_bytes(fitsfile *f)
 static void
 insist_on_all(const struct source *s)
 {
-	LONGLONG head, data, end;
-	int status = 0;
+	const double want = data_bytes(s->f), has = (double)(s->bytes - s->data);
 
-	if (s->gzipped)
-		return;
-	if (fits_get_hduaddrll(s->f, &head, &data, &end, &status))
-		die_fits(s, status);
-	const double want = data_bytes(s->f), has = fdim((double)s->file->bytes, (double)data);
 	if (has < want)
 		die("%s: HDU %d: the payload ends after %.0f of %.0f bytes", s->file->name, s->unit,
-		    has, want);
-	if (s->file->bytes < (uint64_t)end)
-		warn("%s: HDU %d: all samples are there, but the last %ju bytes of the file, which "
-		     "fill "
-		     "its last block, are missing",
-		     s->file->name, s->unit, (uintmax_t)((uint64_t)end - s->file->bytes));
+		    fmax(has, 0), want);
+	if (s->bytes < s->end)
+		warn("%s: HDU %d: the last %lld bytes are missing, which only fill the block",
+		     s->file->name, s->unit, s->end - s->bytes);
 }
 
 /* Returns how many pixels tile `row` of a compressed image has, which count from 0. */
@@ -263,10 +255,8 @@ may_hold(const struct source *s, LONGLONG row, LONGLONG bytes, double n)
 	int status = 0, any;
 
 	if (f->compress_type == RICE_1) { /* a whole sample, and some bits for each block */
-		const int bits = f->rice_bytepix == 1	? 3
-				 : f->rice_bytepix == 2 ? 4
-							: 5,
-			  size = f->rice_bytepix < 4 ? f->rice_bytepix : 4;
+		const int size = f->rice_bytepix < 4 ? f->rice_bytepix : 4,
+			  bits = size < 3 ? size + 2 : 5;
 		return f->rice_blocksize > 0 && size > 0 &&
 		       (double)bytes >= size + ceil(ceil(n / f->rice_blocksize) * bits / 8);
 	}
@@ -299,11 +289,8 @@ insist_on_tiles(const struct source *s)
 			die_fits(s, status);
 		if (n < 0 || at < 0 || (double)at + (double)n * each > end ||
 		    (n && !may_hold(s, row, n, tile_pixels(f, row))))
-			die("%s: HDU %d: tile %lld is damaged: it cannot have its pixels in %lld "
-			    "bytes from "
-			    "byte %lld of %.0f",
-			    s->file->name, s->unit, (long long)row + 1, (long long)n * each,
-			    (long long)at, end);
+			die("%s: HDU %d: tile %lld is damaged: %lld bytes from byte %lld of %.0f",
+			    s->file->name, s->unit, row + 1, n * each, at, end);
 	}
 }
 
@@ -311,23 +298,17 @@ insist_on_tiles(const struct source *s)
 static void
 check_sums(struct source *s)
 {
-	LONGLONG head, data, end;
 	int data_ok = 0, unit_ok = 0, status = 0;
 
 	s->spoilt = false;
-	if (fits_get_hduaddrll(s->f, &head, &data, &end, &status))
-		die_fits(s, status);
-	if (!s->gzipped && s->file->bytes < (uint64_t)end)
+	if (s->bytes < s->end)
 		return;
 	if (fits_verify_chksum(s->f, &data_ok, &unit_ok, &status))
 		die_fits(s, status);
 	s->spoilt = data_ok < 0 || unit_ok < 0;
 	if (s->spoilt)
-		warn("%s: HDU %d: %s is wrong: the %s changed since it was written; the item gets "
-		     "no "
-		     "checksum",
-		     s->file->name, s->unit, data_ok < 0 ? "DATASUM" : "CHECKSUM",
-		     data_ok < 0 ? "data" : "header or data");
+		warn("%s: HDU %d: %s is wrong: what it sums has changed; the item gets no sum",
+		     s->file->name, s->unit, data_ok < 0 ? "DATASUM" : "CHECKSUM");
 }
 
 /* Describes the item, and checks that the HDU is whole. */
@@ -356,17 +337,13 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 static void
 warn_mask(struct source *s, const struct img *x)
 {
-	static const char names[] = " DQ MASK BPM ";
-	char upper[FLEN_VALUE];
+	const bool mask = !strcasecmp(s->name, "DQ") || !strcasecmp(s->name, "MASK") ||
+			  !strcasecmp(s->name, "BPM");
 
-	for (size_t i = 0; i < sizeof upper; i++)
-		upper[i] = (char)toupper((unsigned char)s->name[i]);
 	if (img_is_float(x->type))
 		s->floats = true;
-	else if (!s->masked && s->unit && (s->floats || (*upper && card_is_one_of(upper, names)))) {
-		warn("%s: HDU %d%s%s: integers beside images, as of a mask; programs take them as "
-		     "one "
-		     "more image: --hdu=LIST leaves them out",
+	else if (!s->masked && s->unit && (s->floats || mask)) {
+		warn("%s: HDU %d%s%s becomes an item as images do; --hdu=LIST leaves out a mask",
 		     s->file->name, s->unit, *s->name ? " " : "", s->name);
 		s->masked = true;
 	}
@@ -728,11 +705,10 @@ open_source(struct source *s)
 {
 	const struct tempfile *file = s->file;
 	char url[FLEN_FILENAME] = "";
-	size_t bytes = (size_t)file->bytes + 2879;
+	const size_t bytes = ((size_t)file->bytes + 2879) / 2880 * 2880;
 	void *map = MAP_FAILED;
 	int status = 0;
 
-	bytes -= bytes % 2880;
 	signal(SIGFPE, on_signal);
 	if (bytes != file->bytes && tempfile_begins(file, "SIMPLE"))
 		map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -752,7 +728,7 @@ open_source(struct source *s)
 		die("%s: %s", file->name, fits_why(status).text);
 	}
 	fits_url_type(s->f, url, &status);
-	s->gzipped = strcmp(url, "file://") != 0 && !s->map;
+	s->bytes = strcmp(url, "file://") && !s->map ? LLONG_MAX : (LONGLONG)file->bytes;
 }
 
 /* Goes to the next HDU. Returns false after the last one, and where no header begins after an item: FITS allows that. */
@@ -775,7 +751,7 @@ next_unit(struct source *s, bool items)
 		     s->unit - 1, fits_why(status).text);
 		return false;
 	}
-	if (status)
+	if (status || fits_get_hduaddrll(s->f, NULL, &s->data, &s->end, &status))
 		die_fits(s, status);
 	if (fits_read_key(s->f, TSTRING, "EXTNAME", s->name, NULL, &status))
 		fits_clear_errmsg();
