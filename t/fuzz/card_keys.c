@@ -56,6 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		card_number(&x, name + CARD_PREFIX_LEN, &v);
 		card_unpack(card);
 	}
+	wcs_positions(&x);
 	x.axis[0].min = 2;
 	x.axis[1].min = 3;
 	x.axis[1].spacing = -1;
