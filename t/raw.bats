@@ -62,6 +62,10 @@ max: 3'
 	same <(rawjoin --missing dos) 1
 }
 
+@test "a carriage return in a value is kept" {
+	item uchar 3 $'note:=one\rtwo\r' -- 1 2 3 | rawaxes --flip=0 | grep -aFx $'note:=one\rtwo\r'
+}
+
 @test "of two lines of a key the last one counts, and is the one that changes" {
 	item short '3 1' nodata:=2 nodata:=7 -- 0 2 7 >a
 	same <(rawdist a | rawinfo | grep nodata) 'nodata:=2

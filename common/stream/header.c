@@ -416,8 +416,6 @@ take_line(struct head *h, char *line)
 	size_t n = strlen(line);
 	char *key, *colon;
 
-	if (n && line[n - 1] == '\r')
-		line[--n] = 0;
 	if (*line == '#')
 		return 0;
 	key = strstr(line, ":=");

@@ -321,17 +321,21 @@ raw_offset(const struct raw_in *in)
 /* The largest payload that is not checked against the default limit, in bytes. */
 enum { ALWAYS_TAKEN = 16 << 20 };
 
-/* Reads the lines of a header into *text, of *n bytes. */
+/* Reads the lines of a header into *text, of *n bytes. Where the first ends in CR LF, all do; else a CR is part of its line. */
 static int
 read_lines(FILE *f, char **text, size_t *n, struct why *why)
 {
 	size_t room = 0;
+	bool first = true, cr = false;
 
 	for (int c = 0, before = 0; (c = getc_unlocked(f)) != EOF;) {
+		if (c == '\n' && before == '\r' && (cr |= first)) {
+			--*n;
+			before = *n ? (*text)[*n - 1] : 0;
+		}
+		first &= c != '\n';
 		if (c == '\n' && before == '\n')
 			return 0;
-		if (c == '\r')
-			continue;
 		if (*n == RAW_MAXHEAD)
 			return why_set(why, "the header is longer than %d bytes", RAW_MAXHEAD);
 		if (*n == room)
