@@ -121,6 +121,8 @@ says() {
 	pixels='40 60 40 0  42 62 41 0  200 190 180 90  60 120 50 220'
 	write_tiff nir.tif II 4 8 1 "$(printf %02x $pixels)" 258=8,8,8,8 277=4 262=2 338=0
 	tifftoraw nir.tif | rawpalette --colours=4 | rawtotext | paste -sd' ' | tr -s ' ' | cmp - <(echo $pixels)
+	write_tiff five.tif II 1 8 1 0102030405 258=8,8,8,8,8 277=5 262=2 338=0,2
+	tifftoraw five.tif | rawpalette --colours=2 2>&1 >/dev/null | grep -F 'item 1: the plane of alpha counts like the others; rawaxes --crop=0:... leaves it out'
 	# Two clear pixels, 90 and 30: gray with alpha, as PAM has it. MinIsWhite turns the gray alone.
 	for white in 0 1; do
 		gray=(10 0 200 0 90 255 30 255)
