@@ -1,5 +1,4 @@
 /* link: -ltiff */
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,8 +126,8 @@ static const struct {
 
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-void
-tiff_set_text(struct img *x, const char *name, const char *s)
+static void
+add_escaped(struct img *x, const char *name, const char *s)
 {
 	char *value, *to;
 
@@ -143,7 +142,7 @@ tiff_set_text(struct img *x, const char *name, const char *s)
 		*to++ = (char)(*s == '\n' ? 'n' : *s == '\r' ? 'r' : *s);
 	}
 	*to = 0;
-	img_change_key(x, name, "%s", value);
+	img_add_key(x, name, value);
 	weir_free(value);
 }
 
@@ -308,7 +307,7 @@ tiff_keys_of(TIFF *t, struct img *x)
 
 	for (size_t i = 0; i < TEXTS; i++)
 		if (TIFFGetField(t, texts[i].tag, &s) && s)
-			tiff_set_text(x, texts[i].name, s);
+			add_escaped(x, texts[i].name, s);
 	if (!TIFFGetField(t, TIFFTAG_ICCPROFILE, &v.n, &v.at))
 		return;
 	if (v.n > TIFF_LONGEST) {

@@ -49,9 +49,8 @@ enum {
 
 /*
  * Adds the text tags and the colour profile to x as keys, such as `tiff.Software:=...`, and sets the tags from such keys. In a
- * value, a newline is written \n, a carriage return \r and a backslash \\. tiff_set_text() sets one such key.
+ * value, a newline is written \n, a carriage return \r and a backslash \\.
  */
-void tiff_set_text(struct img *x, const char *name, const char *text);
 void tiff_keys_of(TIFF *t, struct img *x);
 void tiff_set_keys(TIFF *t, const struct img *x);
 
