@@ -160,6 +160,8 @@ tables() {
 		for o in "wide " "thin " "unequal " "wide -s 8" "thin --score=ridge+" "wide -s 2" "thin --score=ridge-"; do
 			# shellcheck disable=SC2086 # options are words
 			dptrace -p 10,$((43 + beside)) -p 150,$((30 + beside)) ${o#* } "${o%% *}.pgm" >out 2>warnings
+			# shellcheck disable=SC2086
+			dptrace --quiet -p 10,$((43 + beside)) -p 150,$((30 + beside)) ${o#* } "${o%% *}.pgm" | cmp - out
 			echo "$beside $o $(grep -c 'a flank or an edge' warnings || true) $(awk '{ d = $2 - 40 - 10 * sin($1 / 30); s += d < 0 ? -d : d } END { print s / NR < 1 }' out)"
 		done
 	done >said
