@@ -207,8 +207,7 @@ struct dptrace_trace {
 	 */
 	size_t flanks;
 	size_t flank_at;
-	size_t
-	    lopsided; /* stretches where that is so at the one distance where the sides and the middle differ most */
+	size_t lopsided; /* stretches where it is so at the distance that tells most */
 	/*
 	 * Segments with hardly any evidence. cost: a px costs 2 or more on average. sum: a px earns .14 or less on
 	 * average, where polylines in noise alone earn .16 and more; or a px of the first or of the last link earns

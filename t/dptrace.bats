@@ -732,18 +732,18 @@ says() {
 }
 
 @test "points of another coordinate system are warned of, and places that no reader would know" {
-	local lines=': it is a map of EPSG:32633, and the points are places of EPSG:4326; transform them (ogr2ogr -t_srs EPSG:32633)'
+	local elsewhere=': it is a map of EPSG:32633, and the points are places of EPSG:4326; transform them (ogr2ogr -t_srs EPSG:32633)'
 	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
 	for srid in 32633 4326; do
 		echo "SRID=$srid;LineString(1011 4955, 1151 4965)" >a.ewkt
 		echo '{"type": "LineString", "coordinates": [[1011, 4955], [1151, 4965]], "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::'$srid'"}}}' >b.json
 		echo '{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "EPSG:'$srid'"}}, "features": [{"type": "Feature", "geometry": {"type": "LineString", "coordinates": [[1011, 4955], [1151, 4965]]}}]}' >c.json
 		for f in a.ewkt b.json c.json; do
-			says "$([ $srid = 32633 ] || echo "map.nrrd$lines")" -f $f --points=world map.nrrd
+			says "$([ $srid = 32633 ] || echo "map.nrrd$elsewhere")" -f $f --points=world map.nrrd
 		done
 	done
 	sed 's/EPSG::4326/OGC:1.3:CRS84/' b.json >d.json
-	says "map.nrrd$lines" -f d.json --points=world map.nrrd
+	says "map.nrrd$elsewhere" -f d.json --points=world map.nrrd
 	# a system that is not known on one side is no other one
 	echo 'LineString(1011 4955, 1151 4965)' >e.wkt
 	says '' -f e.wkt --points=world map.nrrd
