@@ -494,20 +494,20 @@ judge_sky(const struct psfmatch_normal *f, double noise)
 /* ---- sharpness ---- */
 
 /*
- * Returns what struct psfmatch calls sharp, at the middle of the field alone, of kernels less twice their own variance. The inverse of
- * g, which has been factored, is the covariance of the coefficients. Of simulated pairs whose fluxes have a ratio of .02 to .05, noise
- * made the kernels of wider stars look sharp. Returns infinity without memory.
+ * Lessens m->sharp to that of the kernel in the middle of the field, of which each square is less by twice its own variance. The
+ * inverse of g, which has been factored, is the covariance of the coefficients. Of simulated pairs whose fluxes have a ratio of .02 to
+ * .05, noise made the kernels of wider stars look sharp. Returns 0 or -ENOMEM.
  */
-static double
-sharp_beyond_noise(const struct psfmatch_normal *f)
+static int
+lessen_sharpness(const struct psfmatch_normal *f)
 {
-	const struct psfmatch *m = f->m;
+	struct psfmatch *m = f->m;
 	const double reach = 3.5 * m->stretch, half = (double)(m->size / 2);
 	const size_t samples = m->size * m->size;
 	double *by = weir_calloc(2 * f->unknowns + samples, sizeof *by), sum = 0;
 
 	if (!by)
-		return INFINITY;
+		return -ENOMEM;
 	double *const a = by + f->unknowns, *const kernel = a + f->unknowns;
 	for (size_t i = 0; i < samples; i++) {
 		const double k = (double)m->kernel[i];
@@ -524,7 +524,8 @@ sharp_beyond_noise(const struct psfmatch_normal *f)
 		sum += sqrt(fmax(k * k - 2 * psfmatch_dot(by, a, f->unknowns), 0));
 	}
 	weir_free(by);
-	return sum / fabs(f->a[0]);
+	m->sharp = fmin(m->sharp, sum / fabs(f->a[0]));
+	return 0;
 }
 
 /* ---- the fit ---- */
@@ -779,8 +780,8 @@ fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 		judge_sky(&f, field.noise);
 	if (!e && write_model(&f, &field))
 		e = no_memory(why);
-	if (!e && (m->sharp = psfmatch_sharpness(m)) > PSFMATCH_SHARP)
-		m->sharp = fmin(m->sharp, sharp_beyond_noise(&f));
+	if (!e && (m->sharp = psfmatch_sharpness(m)) > PSFMATCH_SHARP && lessen_sharpness(&f))
+		e = no_memory(why);
 	degree = m->degree;
 	if (e)
 		psfmatch_free(m);

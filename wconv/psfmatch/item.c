@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "common/base/die.h"
@@ -29,6 +30,8 @@ psfmatch_read_picture(const char *path, const struct args *args)
 	}
 	weir_free(row);
 	const size_t fill = psfmatch_drop_fill(p.v, p.w * p.h, &value);
+	if (fill == SIZE_MAX)
+		die("%s: no memory for the sky", path);
 	if (fill)
 		warn("%s: %zu pixels of the value %g, far below the sky, count as unknown, and are "
 		     "NaN in a difference",

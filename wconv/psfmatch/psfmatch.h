@@ -129,7 +129,7 @@ int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, si
 
 /*
  * Makes those pixels of x[n] NaN that have its least value, if three in a row have it, and it is below the sky by more than 5 times
- * the noise: they were filled up. Returns how many they are; *value: the least value.
+ * the noise: they were filled up. Returns how many they are, or SIZE_MAX without memory; *value: the least value.
  */
 size_t psfmatch_drop_fill(float *x, size_t n, double *value);
 

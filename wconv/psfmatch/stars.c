@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -107,7 +108,9 @@ psfmatch_drop_fill(float *x, size_t n, double *value)
 		least = x[i] < least && x[i] >= -FLT_MAX ? x[i] : least;
 	for (size_t i = 2; i < n && !filled; i++)
 		filled = x[i] == least && x[i - 1] == least && x[i - 2] == least;
-	if (filled && v && !measure(x, n, INFINITY, v, v + SAMPLES + 1, &s) && s.noise > 0 &&
+	if (!v)
+		return SIZE_MAX;
+	if (filled && !measure(x, n, INFINITY, v, v + SAMPLES + 1, &s) && s.noise > 0 &&
 	    (double)least < s.level - 5 * s.noise)
 		for (size_t i = 0; i < n; i++)
 			if (x[i] == least) {
