@@ -645,11 +645,17 @@ static bool
 put_images(const struct args *args, const struct source *s, const char *text,
 	   const struct stackpage *p, struct raw_out *out, struct stats *st)
 {
+	const size_t pixels = p->planes * p->w * p->h,
+		     most = weir_limit(args->common.max_bytes) / (pixels + sizeof(size_t));
 	struct stack k = {0};
 	size_t left = s->pages.n;
 	bool any = false;
 
 	for (size_t i = 0; stackmeta_read(text, i, p, &k.m); i++) {
+		if (k.m.n > most)
+			die("%s: a payload of %zu planes exceeds the limit of --max-bytes; raise "
+			    "it",
+			    s->file->name, k.m.n);
 		k.page = k.m.placed ? stackmeta_pages(text, i, p, &k.m) : NULL;
 		if (k.page && place_planes(s, &k)) {
 			insist_alike(s, &k);
