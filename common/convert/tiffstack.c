@@ -415,8 +415,11 @@ stackmeta_pages(const char *text, size_t image, const struct stackpage *p,
 bool
 stackmeta_in_order(const char *text, const struct stackpage *p, const struct stackmeta *m)
 {
-	size_t *page = stackmeta_pages(text, 0, p, m);
 	struct stackmeta more;
+
+	if (m->n != p->pages) /* before memory for so many is taken */
+		return false;
+	size_t *page = stackmeta_pages(text, 0, p, m);
 	bool good = !stackmeta_read(text, 1, p, &more);
 
 	for (size_t i = 0; i < m->n; i++)
