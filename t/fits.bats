@@ -255,6 +255,7 @@ py() {
 }
 
 @test "axes of one sample behind a picture are no more pictures" {
+	# shellcheck disable=SC2046 # samples are words
 	fits -32 '9 7 1 1' "CTYPE3  = 'FREQ    '" 'CRVAL3  =                1.4E9' -- 'f>' $(seq 63 | awk '{ print $1 * 37 % 11 }') >a.fits
 	fitstoraw a.fits >b
 	rawaxes --slice=2:0 --slice=3:0 b >a
