@@ -140,8 +140,8 @@ write_first(void)
 /* --- threads --------------------------------------------------------------------------------------------------------- */
 
 /*
- * Threads are kept for the next pipeline: to start and end two takes .2 ms, and a small item is computed in 2. Items on a device
- * take two, and a pipeline in one of them two more.
+ * Threads are kept for the next pipeline: to start and end two takes .2 ms, where a small item is computed in 2 ms. Items on a
+ * device take two threads, and a pipeline in one of them takes two more.
  */
 enum { HELPERS = 4 };
 

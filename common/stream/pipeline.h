@@ -39,8 +39,8 @@ struct pipeline_work {
 	/* Called where reading a piece dies: whether what was read of it is to be computed and written first. NULL: it is not */
 	bool (*rescue)(void *with);
 	void *with;
-	bool
-	    at_hand; /* what is read is in memory: the caller reads, too, since to hand a piece over takes 10 us */
+	/* What is read is in memory: the caller reads, too, since to hand a piece over takes 10 us. */
+	bool at_hand;
 	size_t slots; /* how many pieces there may be at a time, 2 to 4 */
 };
 
