@@ -13,8 +13,6 @@
 
 /* --- values of the text ---------------------------------------------------------------------------------------------- */
 
-enum { MOST = 1 << 24 }; /* planes that <TiffData> names */
-
 /* The value in ImageJ's line name=value; NULL when it is missing. */
 static const char *
 line_value(const char *text, const char *name)
@@ -379,7 +377,7 @@ read_ome(const struct ome *o, struct stackmeta *m)
 	for (int k = 0; k < 3; k++)
 		add_axis(m, o->name[k], o->n[k]);
 	while (next_planes(o, &e, &r)) {
-		m->placed = m->n <= MOST;
+		m->placed = true;
 		if (r.file && !m->file[0])
 			snprintf(m->file, sizeof m->file, "%.*s", (int)strcspn(r.file, "\"'"),
 				 r.file);

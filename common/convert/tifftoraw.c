@@ -103,10 +103,10 @@ find_pages(const struct args *args, struct source *s)
 struct stack {
 	const struct tiffpages_page *first; /* of its pages: it has the layout and the keys */
 	size_t n;			    /* planes */
-	size_t *
-	    page; /* [n]: their pages, as indices; SIZE_MAX: missing. NULL: one behind the other. Owned */
+	/* [n]: their pages, as indices; SIZE_MAX: the page is missing. NULL: one behind the other. Owned */
+	size_t *page;
 	size_t missing;	    /* planes without a page */
-	struct stackmeta m; /* what it says of the planes */
+	struct stackmeta m; /* what the description says of the planes */
 };
 
 /* Returns the page of plane i; NULL: the plane is missing. */
