@@ -13,6 +13,7 @@
 #include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/convert/tiff.h"
+#include "common/stream/alpha.h"
 #include "common/stream/axes.h"
 #include "common/stream/tempfile.h"
 #include "common/stream/nodata.h"
@@ -97,7 +98,7 @@ set_colour(TIFF *t, const struct img *x, const struct pages *p)
 	TIFFSetField(t, TIFFTAG_SAMPLESPERPIXEL, (unsigned)samples);
 	if (samples > own && !extra_of(x, samples - own, extra))
 		extra[samples - own - 1] =
-		    axiskeys_alpha(x) ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED;
+		    alpha_of(x) ? EXTRASAMPLE_UNASSALPHA : EXTRASAMPLE_UNSPECIFIED;
 	if (samples > own)
 		TIFFSetField(t, TIFFTAG_EXTRASAMPLES, (unsigned)(samples - own), extra);
 }

@@ -73,16 +73,6 @@ struct axis_choice {
  */
 void axiskeys_choose_planes(struct img *y, const struct axis_choice *c);
 
-/* What the last plane is, by the kind of axis 0 and by keys. */
-enum axis_alpha { ALPHA_NONE, ALPHA_STRAIGHT, ALPHA_PREMULTIPLIED };
-enum axis_alpha axiskeys_alpha(const struct img *x);
-
-/* The alpha of opaque pixels: maxval:=, the greatest integer of the type, or 1 of floats. */
-double axiskeys_opaque(const struct img *x);
-
-/* Divides the premultiplied colours of so many pixels of x, at data, by their alpha, and says so in the keys of x. */
-void axiskeys_straighten(struct img *x, void *data, size_t pixels);
-
 /*
  * Updates the lists of traces: offsets:=, offset-x:= and offset-y:= hold a number for each place along axis 1, or for all places
  * of axes 1 and 2, where axis 1 is the faster. c: what is taken of these two, with n, count 1 and first 0 for an axis that is

@@ -10,7 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
-#include "common/stream/axes.h"
+#include "common/stream/alpha.h"
 #include "common/stream/pnm.h"
 #include "common/stream/raw.h"
 
@@ -121,7 +121,7 @@ begin_pictures(struct raw_out *out, const struct img *x)
 {
 	const char *tuple_type = img_key(x, "tupltype");
 
-	if (axiskeys_alpha(x) == ALPHA_PREMULTIPLIED)
+	if (alpha_of(x) == ALPHA_PREMULTIPLIED)
 		warn("%s: PAM's colours are not premultiplied, and these are; rawtopnm makes them "
 		     "so",
 		     out->name);

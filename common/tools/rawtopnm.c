@@ -8,6 +8,7 @@
 #include "common/base/real.h"
 #include "common/base/stats.h"
 #include "common/picture/tone.h"
+#include "common/stream/alpha.h"
 #include "common/stream/axes.h"
 #include "common/stream/raw.h"
 
@@ -189,7 +190,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	struct tone t;
 	struct img y;
 	size_t count;
-	const bool premultiplied = axiskeys_alpha(x) == ALPHA_PREMULTIPLIED;
+	const bool premultiplied = alpha_of(x) == ALPHA_PREMULTIPLIED;
 
 	if (!args->ncut && as_they_are(args, x) && !premultiplied &&
 	    (x->type == IMG_U8 || x->type == IMG_U16)) {
@@ -199,7 +200,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	if (premultiplied) { /* those of PAM are not */
 		raw_load(in, x);
 		img_count(x, &count);
-		axiskeys_straighten(x, x->data, count / x->axis[0].n);
+		alpha_divide(x, x->data, count / x->axis[0].n);
 	} else {
 		raw_map(in, x);
 	}

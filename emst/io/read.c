@@ -6,7 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/stream/axes.h"
+#include "common/stream/alpha.h"
 #include "common/stream/nodata.h"
 #include "emst/items.h"
 
@@ -339,12 +339,12 @@ describe_picture(struct shape *s, const struct raw_in *in, const struct img *x,
 	s->pictures = p->n;
 	s->planes = p->c;
 	const char *extra = img_key(x, "tiff.extrasamples");
-	if (p->c > 2 && !axiskeys_alpha(x) && extra && strpbrk(extra, "12"))
+	if (p->c > 2 && !alpha_of(x) && extra && strpbrk(extra, "12"))
 		warn("%s: item %zu: the plane of alpha counts like the others; rawaxes "
 		     "--crop=0:... leaves "
 		     "it out",
 		     raw_name(in), raw_item(in));
-	s->opaque = axiskeys_alpha(x) ? axiskeys_opaque(x) : 0; /* 0: the last plane is not alpha */
+	s->opaque = alpha_of(x) ? alpha_opaque(x) : 0; /* 0: the last plane is not alpha */
 }
 
 static struct shape
@@ -407,8 +407,8 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 		raw_load(in, &item->x);
 		if (!s->points && !r->whole)
 			missing_find(m, in, &item->x, s->planes, &s->inputs);
-		if (axiskeys_alpha(&item->x) == ALPHA_PREMULTIPLIED)
-			axiskeys_straighten(&item->x, item->x.data, s->inputs);
+		if (alpha_of(&item->x) == ALPHA_PREMULTIPLIED)
+			alpha_divide(&item->x, item->x.data, s->inputs);
 		s->missing = m->n;
 		err = vertices_make(v, item->x.data, s->type, s->inputs, s->planes,
 				    s->points ? VERTICES_POINTS : r->of, r->threads, &at);
