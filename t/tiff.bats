@@ -279,6 +279,25 @@ says() {
 	done
 }
 
+@test "planes lie where ImageJ's order and OME's TiffData put them" {
+	local text sizes samples
+	while IFS='|' read -r sizes samples text; do
+		# Six pages. The description takes the place of another of its length, which a single page keeps.
+		for ((i = 0; i < 6; i++)); do
+			item uchar '2 1' "tiff.ImageDescription:=$(printf '%*s' ${#text} '' | tr ' ' x)" -- $i $i
+		done | rawtotiff | TEXT=${text//;/ } perl -0777 -pe 's/x{20,}/$ENV{TEXT} =~ tr,@,\n,r/e' >a.tif
+		tifftoraw --quiet a.tif >a
+		rawinfo a | grep -x "sizes: $sizes"
+		same <(rawtotext a | cut -d' ' -f1 | grep . | paste -sd' ') "$samples"
+	done <<-'END'
+		2 1 3 2|0 1 2 3 4 5|ImageJ=1.54f@images=6@channels=2@slices=3@order=zct@
+		2 1 2 3|0 1 2 3 4 5|ImageJ=1.54f@images=6@channels=2@slices=3@order=czt@
+		2 1 3 2|0 1 2 3 4 5|<OME><Image><Pixels;DimensionOrder="XYZCT";SizeC="2";SizeZ="3";SizeT="1"><TiffData/></Pixels></Image></OME>
+		2 1 2 3|0 3 1 4 2 5|<OME><Image><Pixels;DimensionOrder="XYCZT";SizeC="2";SizeZ="3";SizeT="1"><TiffData;IFD="0"/><TiffData;FirstZ="1";IFD="1"/><TiffData;FirstZ="2";IFD="2"/><TiffData;FirstC="1";IFD="3"/><TiffData;FirstC="1";FirstZ="1";IFD="4"/><TiffData;FirstC="1";FirstZ="2";IFD="5"/></Pixels></Image></OME>
+		2 1 4|5 0 0 3|<OME><Image><Pixels;DimensionOrder="XYZCT";SizeC="1";SizeZ="4";SizeT="1"><TiffData;IFD="5";PlaneCount="1"/><TiffData;FirstZ="3";IFD="3";PlaneCount="1"/></Pixels></Image></OME>
+	END
+}
+
 @test "ImageJ's axes of pages lie in the order that it states" {
 	py <<-'END'
 		for name in 'czt', 'ctz', 'zct', 'ztc', 'tcz', 'tzc', 'default':
