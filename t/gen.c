@@ -48,7 +48,6 @@ static const struct opt_program program = {
 	"  stairs W H            corridors that descend diagonally in steps of one pixel\n"
 	"  stars W H N           N stars of changing shape, N/2 hits of cosmic rays, sky and "
 	"noise\n"
-	"  rays W H N            the cosmic rays of those alone\n"
 	"  kernels K GX GY       the shapes of those stars: a grid of KxK kernels of sum 1\n"
 	"  values SIZES V ...    an item of these sizes (3x2: two rows of three) and samples",
     .table = table,
@@ -60,12 +59,11 @@ static const struct kind {
 	const char *name;
 	size_t args; /* numbers after W and H */
 	void (*fill)(struct canvas *c);
-} kinds[] = {{"constant", 1, fill_constant}, {"ramp", 0, fill_ramp},
-	     {"noise", 0, fill_noise},	     {"smooth", 1, fill_smooth},
-	     {"rays", 1, fill_rays},	     {"seeds", 1, fill_seeds},
-	     {"dot", 2, fill_dot},	     {"serpentine", 0, fill_serpentine},
-	     {"spiral", 0, fill_spiral},     {"stairs", 0, fill_stairs},
-	     {"stars", 1, fill_stars}};
+} kinds[] = {{"constant", 1, fill_constant},	 {"ramp", 0, fill_ramp},
+	     {"noise", 0, fill_noise},		 {"smooth", 1, fill_smooth},
+	     {"seeds", 1, fill_seeds},		 {"dot", 2, fill_dot},
+	     {"serpentine", 0, fill_serpentine}, {"spiral", 0, fill_spiral},
+	     {"stairs", 0, fill_stairs},	 {"stars", 1, fill_stars}};
 
 static double
 number(const char *text)

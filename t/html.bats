@@ -49,8 +49,8 @@ dead() {
 }
 
 @test "pages and index show the pictures that are there, under their captions" {
-	links html/morphrec.1.html | grep -qx head.png
-	links html/index.html | grep -qx head.png
+	links html/morphrec.1.html | grep -qx coins.png
+	links html/index.html | grep -qx coins.png
 	[ "$(grep -c '<figcaption>' html/index.html)" -eq "$(grep -c '<img' html/index.html)" ]
-	cmp html/head.png "$root/t/demo/head.png"
+	cmp html/coins.png "$root/t/demo/coins.png"
 }

@@ -201,26 +201,11 @@ add_stars(struct canvas *c)
 }
 
 static inline void
-add_rays(struct canvas *c)
-{
-	for (size_t i = 0; i < (size_t)c->arg[0] / 2; i++)
-		add_ray(c);
-}
-
-/* The rays that fill_stars() adds, alone. */
-static inline void
-fill_rays(struct canvas *c)
-{
-	add_stars(c);
-	memset(c->v, 0, c->w * c->h * sizeof *c->v);
-	add_rays(c);
-}
-
-static inline void
 fill_stars(struct canvas *c)
 {
 	add_stars(c);
-	add_rays(c);
+	for (size_t i = 0; i < (size_t)c->arg[0] / 2; i++)
+		add_ray(c);
 	for (size_t i = 0; i < c->w * c->h; i++)
 		c->v[i] += (float)(.03 + .004 * rng_normal(&c->rng));
 }
