@@ -67,6 +67,27 @@ named() {
 	no_complaints
 }
 
+# first_names: of lines such as `-k FILE` and `--grid=GXxGY`, the option alone.
+first_names() {
+	sed -E 's/^(--?[A-Za-z][a-z0-9-]*).*/\1/'
+}
+
+@test "the options stand on the page in the order of --help" {
+	for page in $(pages); do
+		"$(basename "$page" .1)" --help | sed '/^$/q' | grep -oE ' \[?--?[A-Za-z][a-z0-9-]*' | tr -d ' [' >order
+		sed -n 's/^\.It Fl /-/p' "$page" | first_names >have
+		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
+	done
+	no_complaints
+}
+
+@test "the big pages begin with three commands" {
+	for program in wconv; do
+		[ "$(sed -n '/^\.Sh QUICK START/,/^\.Sh D/p' "$root/man/$program.1" | grep -c '^\$ ')" -eq 3 ] || complain "$program"
+	done
+	no_complaints
+}
+
 @test "the EXAMPLES print what they say, with the programs that are installed" {
 	for page in "$root"/man/*.[157] "$root"/t/*.1; do
 		mdoc examples "$page" >want
@@ -146,7 +167,7 @@ references() {
 }
 
 @test "the sections of all pages stand in one order" {
-	printf '%s\n' NAME SYNOPSIS DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
+	printf '%s\n' NAME SYNOPSIS 'QUICK START' DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS METHOD PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
 	for page in "$root"/man/*.1 "$root"/t/*.1; do
 		sed -n 's/^\.Sh //p' "$page" | grep -xFf order >have
 		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
