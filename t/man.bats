@@ -82,7 +82,7 @@ first_names() {
 }
 
 @test "the big pages begin with three commands" {
-	for program in wconv usfft radon morphrec emst dptrace; do
+	for program in wconv usfft radon morphrec emst dptrace psfmatch; do
 		[ "$(sed -n '/^\.Sh QUICK START/,/^\.Sh D/p' "$root/man/$program.1" | grep -c '^\$ ')" -eq 3 ] || complain "$program"
 	done
 	no_complaints

@@ -6,18 +6,18 @@
 #include "wconv/psfmatch/item.h"
 
 static const struct opt table[] = {
-    {0, "basis", OPT_WORD, AT(o.basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
+    {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
+    {0, "convolve", OPT_WORD, AT(o.convolve), "WHICH", "%s, for --subtract (either)",
+     .words = "ref|new|either", .seen = AT(has_convolve)},
+    {0, "gain", OPT_ABOVE, AT(o.gain), "E", "electrons in a unit of the pictures"},
+    {0, "top", OPT_REAL, AT(o.top), "V", "pixels above V are not used"},
     {0, "size", OPT_INT, AT(o.size), "N", "the kernels' width and height, odd (21 or more)", 3,
      101},
     {0, "degree", OPT_INT, AT(o.degree), "DEG", "of the kernel's polynomials (2)", 0, 10},
     {0, "background", OPT_INT, AT(o.background), "DEG", "of the background's (1)", 0, 10},
+    {0, "basis", OPT_WORD, AT(o.basis), "WHICH", "%s (gauss)", .words = "gauss|delta"},
     {0, "smooth", OPT_REAL, AT(o.smooth), "V", "penalty on rough kernels of --basis=delta (100)", 0,
      1e9, .seen = AT(has_smooth)},
-    {0, "gain", OPT_ABOVE, AT(o.gain), "E", "electrons in a unit of the pictures"},
-    {0, "top", OPT_REAL, AT(o.top), "V", "pixels above V are not used"},
-    {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
-    {0, "convolve", OPT_WORD, AT(o.convolve), "WHICH", "%s, for --subtract (either)",
-     .words = "ref|new|either", .seen = AT(has_convolve)},
     {0}};
 
 static const struct opt_program program = {
