@@ -1,7 +1,7 @@
 # What the tests read off a page. awk -v what=synopsis|examples -f t/mdoc.awk man/NAME.1
 #
 # synopsis: the SYNOPSIS on one line, as the usage text has it. Known: Nm Op Oo Oc Fl Ar Ns Cm Li, Bk Ek.
-# examples: the transcript in QUICK START and EXAMPLES, `$ command` and what it prints. A command after the comment
+# examples: the transcript in QUICK START, TUTORIAL and EXAMPLES, `$ command` and what it prints. A command after the comment
 # `.\" not run` is left out, with its output. A command in a comment, `.\" $ command`, makes the files that the reader has.
 
 function add(word) {
@@ -41,7 +41,7 @@ function plain(line) {
 
 what == "synopsis" && section == ".Sh SYNOPSIS" && sub(/^\./, "") { synopsis_line() }
 
-what == "examples" && (section == ".Sh QUICK START" || section == ".Sh EXAMPLES") {
+what == "examples" && section ~ /^\.Sh (QUICK START|TUTORIAL|EXAMPLES)$/ {
 	if ($0 == ".\\\" not run") { skip = 1; next }
 	if (sub(/^\.\\" \$ /, "$ ")) { print plain($0); next }
 	dl = sub(/^\.Dl /, "")
