@@ -3,6 +3,7 @@
 # synopsis: the SYNOPSIS on one line, as the usage text has it. Known: Nm Op Oo Oc Fl Ar Ns Cm Li, Bk Ek.
 # examples: the transcript in QUICK START, TUTORIAL and EXAMPLES, `$ command` and what it prints. A command after the comment
 # `.\" not run` is left out, with its output. A command in a comment, `.\" $ command`, makes the files that the reader has.
+# A line of QUICK START that begins with # is no output, but says what the next command does.
 
 function add(word) {
 	text = text (glue || text == "" || text ~ /\[$/ ? "" : " ") word
@@ -49,6 +50,7 @@ what == "examples" && section ~ /^\.Sh (QUICK START|TUTORIAL|EXAMPLES)$/ {
 	if (/^\.Ed/) inside = 0
 	if (/^\./) next
 	if (/^\$ /) { show = !skip; skip = 0 }
+	if (section == ".Sh QUICK START" && /^# /) show = 0
 	if (show && (inside || dl)) print plain($0)
 }
 
