@@ -35,6 +35,7 @@ rawtofits	counted
 tifftoraw	own
 rawtotiff	counted
 skeleton	-	-G 2
+weir		own
 '
 
 setup() {
@@ -160,7 +161,7 @@ exits() {
 
 @test "a PNG is refused, and the tool that converts it is named" {
 	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR' >input
-	each exits 1 'pngtopam'
+	each exits 1 '(stdin): this is PNG; type: pngtopnm FILE | '
 }
 
 @test "a known format is refused at once, while the pipe that it comes through is open" {
@@ -173,7 +174,7 @@ exits() {
 		kill $holder
 		rm pipe
 	}
-	refused '\x89PNG\r\n\x1a\n\0' '(stdin): this is PNG; convert it with pngtopam'
+	refused '\x89PNG\r\n\x1a\n\0' '(stdin): this is PNG; type: pngtopnm FILE | rawinfo'
 	refused '\x89HDF\r\n\x1a\n\0' 'this is HDF5; save its samples as .npy in Python, by h5py and numpy.save'
 	refused 'hello, world' 'unknown format: the first bytes are 68 65'
 	refused "$(printf '\\0%.0s' {1..128})DICM$(printf '\\0%.0s' {1..220})" 'this is DICOM; convert it with dcm2pnm'
@@ -186,7 +187,8 @@ exits() {
 		{ printf "$magic" && zeros 600; } >input
 		fails 1 "input: this is $what" rawinfo input
 	done <<-'END'
-		BM BMP; convert it with bmptopnm
+		BM BMP; type: bmptopnm input | rawinfo
+		\xff\xd8\xff JPEG; type: jpegtopnm input | rawinfo
 		RIFFxxxxWEBPVP8 WebP; convert it with dwebp
 		RIFFxxxxWAVEfmt a sound; save its samples as .npy in Python, by scipy.io.wavfile
 		\0\0\0\x18ftypheic HEIF
@@ -208,7 +210,7 @@ exits() {
 	{ printf '\1' && zeros 207 && printf 'MAP DA\0\0' && zeros 600; } >input
 	fails 1 'input: this is MRC; save' rawinfo input
 	{ printf '\0\0\0\x0cjP  \r\n' && zeros 600; } >input
-	fails 1 'input: this is JPEG 2000; convert it with jpeg2ktopam' rawinfo input
+	fails 1 'input: this is JPEG 2000; type: jpeg2ktopam input | rawinfo' rawinfo input
 	# fitstoraw unpacks gzip by itself
 	fails 1 'fitstoraw: (stdin): this is xz; unpack it with xz -dc' bash -c 'printf "\xfd7zXZ\0" | fitstoraw'
 	fails 1 'fitstoraw: (stdin): this is bzip2; unpack it with bzip2 -dc' bash -c 'printf BZh91AY | fitstoraw'
@@ -220,16 +222,17 @@ exits() {
 	{ printf 'SIMPLE  =                    T' && head -c 6000 /dev/zero; } >a.fits
 	printf '\x89PNG\r\n\x1a\n' >a.png
 	pgm 1 1 255 7 >a.pgm
-	while IFS='|' read -r file what programs; do
+	while IFS='|' read file what programs; do
 		for program in $programs; do
 			run -1 "$program" "$file"
-			[ "$output" = "$program: $file: this is $what" ]
+			[ "$output" = "$program: $file: this is ${what/PROGRAM/$program}" ]
 		done
 	done <<-'END'
-		a.tif|TIFF; convert it with tifftoraw|fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff
-		big.tif|TIFF; convert it with tifftoraw|fitstoraw segytoraw sutoraw texttoraw pgmtoraw rawtofits rawtotiff
-		a.fits|FITS; convert it with fitstoraw|tifftoraw segytoraw sutoraw texttoraw pgmtoraw
-		a.png|PNG; convert it with pngtopam|fitstoraw tifftoraw segytoraw sutoraw texttoraw
+		a.tif|TIFF; convert it with tifftoraw|fitstoraw segytoraw sutoraw texttoraw
+		a.tif|TIFF; type: tifftoraw a.tif \| PROGRAM|pgmtoraw rawtofits rawtotiff
+		big.tif|TIFF; type: tifftoraw big.tif \| PROGRAM|pgmtoraw rawtofits rawtotiff
+		a.fits|FITS; convert it with fitstoraw|tifftoraw segytoraw sutoraw texttoraw
+		a.png|PNG; convert it with pngtopnm|fitstoraw tifftoraw segytoraw sutoraw texttoraw
 		a.pgm|PNM; it needs no conversion|fitstoraw tifftoraw segytoraw sutoraw texttoraw
 	END
 	# a file of their own format that is damaged is not sent to themselves

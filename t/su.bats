@@ -406,9 +406,9 @@ longer() {
 	rawtosu --endian=little a >little.su
 	head -c 256 line.su >one.su
 	for f in line.su little.su one.su; do
-		fails 1 "$f: this is SU; convert it with sutoraw" rawinfo $f
+		fails 1 "$f: this is SU; type: sutoraw $f | rawinfo" rawinfo $f
 	done
-	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' radon -q 0:1:3 -X 3 i.sgy
+	fails 1 'i.sgy: this is SEG-Y; type: segytoraw i.sgy | radon' radon -q 0:1:3 -X 3 i.sgy
 	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' sutoraw i.sgy
 	fails 1 'one.su: this is SU; convert it with sutoraw' segytoraw one.su
 	fails 1 'rawtosu: a: this is raw, and --headers takes SU' rawtosu --headers=a a

@@ -17,7 +17,7 @@ static const struct {
 	const char *what;
 	const char *programs; /* those of ours that read it; NULL: none does */
 } formats[] = {
-    {0, MAGIC("\x89PNG"), "PNG; convert it with pngtopam", NULL},
+    {0, MAGIC("\x89PNG"), "PNG; convert it with pngtopnm", NULL},
     {0, MAGIC("\xff\xd8\xff"), "JPEG; convert it with jpegtopnm", NULL},
     {0, MAGIC("II*\0"), "TIFF; convert it with tifftoraw", "tifftoraw"},
     {0, MAGIC("MM\0*"), "TIFF; convert it with tifftoraw", "tifftoraw"},
@@ -35,8 +35,8 @@ static const struct {
     {4, MAGIC("ftyp"), "HEIF, AVIF or a film; convert it with heif-convert or ffmpeg", NULL},
     {4, MAGIC("jP  "), "JPEG 2000; convert it with jpeg2ktopam", NULL},
     {0, MAGIC("\xff\x4f\xff\x51"), "JPEG 2000; convert it with jpeg2ktopam", NULL},
-    {4, MAGIC("JXL "), "JPEG XL; convert it with djxl", NULL},
-    {0, MAGIC("\xff\x0a"), "JPEG XL; convert it with djxl", NULL},
+    {4, MAGIC("JXL "), "JPEG XL; convert it with djxl, to PPM", NULL},
+    {0, MAGIC("\xff\x0a"), "JPEG XL; convert it with djxl, to PPM", NULL},
     {0, MAGIC("\x76\x2f\x31\x01"), "OpenEXR; make PFM or TIFF of it, and see tifftoraw", NULL},
     {0, MAGIC("#?RADIAN"), "Radiance; convert it with pfsin and pfsout, to PFM", NULL},
     {0, MAGIC("8BPS"), "a Photoshop file; save it as TIFF, and see tifftoraw", NULL},

@@ -516,9 +516,13 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 {
 	char hex[3 * ITEM_MAGIC + 1] = "";
 	unsigned char *first = weir_xalloc(FOREIGN_MOST, 1);
-	const char *what = recognise(in->f, first);
+	static const char convert[] = "; convert it with ";
+	const char *what = recognise(in->f, first), *by = what ? strstr(what, convert) : NULL;
 
 	weir_free(first);
+	if (by && !strchr(by + sizeof convert - 1, ' ')) /* the name of a program, and no more */
+		raw_die(in, "this is %.*s; type: %s %s | %s", (int)(by - what), what,
+			by + sizeof convert - 1, in->f == stdin ? "FILE" : raw_name(in), weir_prog);
 	if (what)
 		raw_die(in, "this is %s", what);
 	for (size_t i = 0; i < n; i++)
