@@ -44,6 +44,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "The best polyline along a linear object between given points.",
+    .example = "dptrace -p 10,25 -p 50,45 --to=geojson map.pgm >line.json",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
     .gpu_state = gpu_state};

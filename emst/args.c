@@ -48,6 +48,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Finds the Euclidean minimum spanning tree of colours or points, and classes.",
+    .example = "emst --min-size=50 --to=means photo.ppm >classes.ppm",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT,
     .gpu_state = gpu_state};
@@ -158,29 +159,10 @@ check(const struct args *args)
 			  "nor --neighbours");
 }
 
-/* Says which program has an option. --pal was --palette, and must not become --palette-to, which writes a file. */
-static void
-check_moved(char *const *argv)
-{
-	static const char *const others[] = {"--colours", "--colors", "--means", "--dither"};
-
-	for (; *argv && strcmp(*argv, "--"); argv++) {
-		const size_t n = strcspn(*argv, "=");
-		bool found = n >= 5 && !strncmp(*argv, "--palette", n);
-		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-			found |= n == strlen(others[i]) && !strncmp(*argv, others[i], n);
-		if (found)
-			die_usage("%s: a program of its own replaces colours: rawpalette "
-				  "--colours=K",
-				  *argv);
-	}
-}
-
 void
 args_parse(struct args *args, int argc, char **argv)
 {
 	*args = (struct args){0};
-	check_moved(argv);
 	opt_parse(&program, argc, argv, args, &args->path, &args->npath);
 	if (args->has_scale && !args->has_to)
 		args->to = LABELS;

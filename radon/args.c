@@ -142,6 +142,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Transforms seismic gathers along parabolas, and removes multiples.",
+    .example = "radon -q -.1:.4:60 -X 3000 --mute=.1 --subtract gather.nrrd >clean.nrrd",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
     .gpu_state = gpu_state};

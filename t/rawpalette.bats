@@ -201,7 +201,8 @@ loss() {
 	fails 2 '--together writes no labels and means' rawpalette --colours=3 --together
 	fails 2 'standard output is for --to' rawpalette --colours=2 --labels-to=-
 	fails 2 '--pnm: give --to=labels or means' rawpalette --colours=2 --pnm --to=palette
-	for option in --palette=2 --palette --pal=2 --dither --colours=2 --colors=2 --means=2; do
-		fails 2 "$option: a program of its own replaces colours: rawpalette --colours=K" emst $option many.pam
+	fails 2 "option '--pal=2' is unknown; is it --palette-to, which writes a file?" emst --pal=2 many.pam
+	for option in --palette=2 --palette --dither --colours=2 --colors=2 --means=2; do
+		fails 2 "option '$option' is unknown: see rawpalette --colours=K" emst $option many.pam
 	done
 }

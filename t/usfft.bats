@@ -324,8 +324,8 @@ END
 	fails 1 'bytes for the grid' usfft -T 1 -n 1000000,1000000 <(doubles 4x1 0 0 1 0)
 	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 1 -n 100000 pv.nrrd
 	fails 1 'the grid for these modes is too large' usfft -T 1 -n 1e9,1e9,1e9 <(doubles 5x1 0 0 0 1 0)
-	fails 2 'is not a whole number in 1..' usfft -T 1 -n 1e30 pv.nrrd
-	fails 2 'is not a whole number in 1..' usfft -T 1 -n 0 pv.nrrd
+	fails 2 'each is a whole number in 1..' usfft -T 1 -n 1e30 pv.nrrd
+	fails 2 'each is a whole number in 1..' usfft -T 1 -n 0 pv.nrrd
 	fails 2 '-n' usfft -T 1 -n 4,x pv.nrrd
 }
 

@@ -44,6 +44,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Fourier transforms on nonequispaced points in 1, 2 and 3 dimensions.",
+    .example = "usfft -T 1 -n 32,32 samples.nrrd >modes.nrrd",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_PART,
     .gpu_state = gpu_state};
@@ -51,15 +52,7 @@ static const struct opt_program program = {
 static void
 parse_modes(struct job *j)
 {
-	double v[3];
-	const size_t count = j->a.n ? opt_reals_upto("-n", j->a.n, ',', v, 3) : 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (!(v[i] >= 1 && v[i] <= 1 << 30 && v[i] == floor(v[i])))
-			die_usage("-n: %g is not a whole number in 1..%d", v[i], 1 << 30);
-		j->o.n[i] = (size_t)v[i];
-	}
-	j->o.dim = (int)count;
+	j->o.dim = j->a.n ? (int)opt_sizes("-n", j->a.n, j->o.n, 3, 1 << 30) : 0;
 }
 
 static void

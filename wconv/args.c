@@ -42,6 +42,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Convolves images with a kernel that varies from place to place.",
+    .example = "wconv -k psf.pgm --normalise --type=input photo.ppm >blurred.ppm",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
     .gpu_state = gpu_state};
@@ -54,7 +55,7 @@ parse_grid(struct args *args)
 
 	if (!at)
 		return;
-	if (!word_size_before(&at, 'x', &args->ask.gx) || !args->ask.gx ||
+	if (!word_size_before(&at, strchr(at, ',') ? ',' : 'x', &args->ask.gx) || !args->ask.gx ||
 	    !word_size_before(&at, '\0', &args->ask.gy) || !args->ask.gy)
 		die_usage("--grid: '%s' is not GXxGY, two numbers from 1", args->grid);
 }

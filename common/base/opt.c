@@ -12,9 +12,10 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/base/sample.h"
 #include "common/base/words.h"
 
-enum { MAXROWS = 80, MAXNAME = 40 };
+enum { MAXROWS = 80, MAXNAME = OPT_NAME, MAXSIZES = 16 };
 
 /* ---- values: numbers, sizes, words and lists, each checked and stored ---- */
 
@@ -147,8 +148,9 @@ american(const char *name, char text[MAXNAME])
 	return name;
 }
 
-static void
-store_word(const struct opt *o, const char *value, int *to)
+/* Sets *to to the index of the word. Returns false when it is none of the option's. */
+static bool
+find_word(const struct opt *o, const char *value, int *to)
 {
 	int i = 0;
 
@@ -159,11 +161,29 @@ store_word(const struct opt *o, const char *value, int *to)
 		snprintf(word, sizeof word, "%.*s", (int)len, w);
 		if (!strcmp(word, value) || !strcmp(american(word, spelling), value)) {
 			*to = i;
-			return;
+			return true;
 		}
 		w += len;
 	}
-	die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
+	return false;
+}
+
+/* Returns our word for a type as NumPy and NRRD call it; the same word where it is none. */
+static const char *
+type_word(const char *word)
+{
+	const enum img_type type = !strcmp(word, "float32")   ? IMG_F32
+				   : !strcmp(word, "float64") ? IMG_F64
+							      : img_type_named(word);
+
+	return type == IMG_NONE ? word : type == IMG_I8 ? "char" : img_type_name(type);
+}
+
+static void
+store_word(const struct opt *o, const char *value, int *to)
+{
+	if (!find_word(o, value, to) && !find_word(o, type_word(value), to))
+		die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
 }
 
 static void
@@ -224,14 +244,15 @@ form_of(const char *option, char text[LIMIT])
 	return text;
 }
 
-/* Returns how many numbers there are; 0 when the text is something else. */
+/* Returns how many numbers there are; 0 when the text is something else. A comma may stand for x. */
 static size_t
 read_reals(const char *text, char sep, double *v, size_t max)
 {
 	size_t n = 0;
 
 	for (const char *s = text; n < max; s++) {
-		if (!word_real(&s, &v[n]) || !isfinite(v[n]) || (*s && *s != sep))
+		if (!word_real(&s, &v[n]) || !isfinite(v[n]) ||
+		    (*s && *s != sep && !(sep == 'x' && *s == ',')))
 			return 0;
 		n++;
 		if (!*s)
@@ -265,341 +286,20 @@ opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
 		  form_of(option, form), n, sep);
 }
 
-/* ---- --help and --version ---- */
-
-enum { HELP_MAX = 512 };
-
-/* Formats an option as the SYNOPSIS shows it, such as "[-k FILE]". Returns the length. */
-static int
-format_synopsis(const struct opt *o, char *text, size_t size)
+size_t
+opt_sizes(const char *option, const char *text, size_t *v, size_t max, double most)
 {
-	const char *open = o->required ? "" : "[", *close = o->required ? "" : "]";
-	const char *arg = o->arg && !(o->letter && o->absent) ? o->arg : "";
+	double size[MAXSIZES];
+	const size_t n = read_reals(text, 'x', size, max);
+	size_t i = 0;
+	char form[LIMIT];
 
-	if (o->letter)
-		return snprintf(text, size, "%s-%c%s%s%s", open, o->letter, *arg ? " " : "", arg,
-				close);
-	return snprintf(text, size, "%s--%s%s%s%s%s%s", open, o->name, o->absent ? "[" : "",
-			*arg ? "=" : "", arg, o->absent ? "]" : "", close);
-}
-
-static void
-put_wrapped(int *column, const char *word, int n)
-{
-	if (*column + 1 + n > 79) {
-		printf("\n\t");
-		*column = 8;
-	}
-	printf(" %s", word);
-	*column += 1 + n;
-}
-
-/* Prints the words of a text from column `indent` on, in lines of at most 79 columns. */
-static void
-print_words(const char *text, int indent)
-{
-	int column = indent;
-
-	for (int n; *text; text += n, text += *text == ' ') {
-		n = (int)strcspn(text, " ");
-		if (column > indent && column + 1 + n > 79)
-			column = printf("\n%*s", indent, "") - 1;
-		column += printf("%s%.*s", column > indent ? " " : "", n, text);
-	}
-	putchar('\n');
-}
-
-/* Writes the help of an option to text. %s in it stands for the words: "zero|wrap|reflect" as "zero, wrap or reflect". */
-static void
-format_help(const struct opt *o, char text[HELP_MAX])
-{
-	const char *at = o->words ? strstr(o->help, "%s") : NULL, *word = o->words;
-	int n = snprintf(text, HELP_MAX, "%.*s", at ? (int)(at - o->help) : -1, o->help);
-
-	while (at && n < HELP_MAX) {
-		const char *end = word + strcspn(word, "|");
-		const char *after = !*end ? at + 2 : strchr(end + 1, '|') ? ", " : " or ";
-
-		n += snprintf(text + n, (size_t)(HELP_MAX - n), "%.*s%s", (int)(end - word), word,
-			      after);
-		if (!*end)
-			return;
-		word = end + 1;
-	}
-}
-
-static void
-print_option(const struct opt *o)
-{
-	char text[128], help[HELP_MAX];
-
-	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
-		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
-	format_help(o, help);
-	print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
-				 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
-}
-
-/* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */
-static void
-print_group(const struct opt *row, size_t n, enum opt_group group)
-{
-	static const char *const title[] = {[OPT_COMPUTE] = "What to compute",
-					    [OPT_DATA] = "Input and output",
-					    [OPT_RUN] = "Running"};
-	bool any = false;
-
-	for (size_t i = 0; i < n; i++) {
-		const enum opt_group by_arg =
-		    row[i].arg && !strcmp(row[i].arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
-
-		if (group != (row[i].group == OPT_BY_ARG ? by_arg : row[i].group))
-			continue;
-		if (!any)
-			printf("\n%s:\n", title[group]);
-		any = true;
-		print_option(&row[i]);
-	}
-}
-
-static const char *
-operands_of(const struct opt_program *p)
-{
-	return p->operands ? p->operands : "[FILE ...]";
-}
-
-static void
-print_help(const struct opt_program *p, const struct opt *row, size_t n)
-{
-	int column = printf("usage: %s", weir_prog);
-	bool required = false;
-	char text[128];
-
-	for (size_t i = 0; i < n; i++) {
-		put_wrapped(&column, text, format_synopsis(&row[i], text, sizeof text));
-		required |= row[i].required;
-	}
-	if (*operands_of(p))
-		put_wrapped(&column, operands_of(p), (int)strlen(operands_of(p)));
-	printf("\n\n%s\n", p->what);
-	for (enum opt_group g = OPT_COMPUTE; g <= OPT_RUN; g++)
-		print_group(row, n, g);
-	printf("\nDefaults stand in parentheses.%s\n",
-	       required ? " The option with * must be given." : "");
-}
-
-/* ---- completions: of the options, the words of an option, and files where an argument or an operand is one ---- */
-
-/* Returns the words of an option, with | between them. NULL: its argument is free. */
-static const char *
-words_of(const struct opt *o)
-{
-	return o->words || !o->arg || !strchr(o->arg, '|') ? o->words : o->arg;
-}
-
-/* Whether the argument may be a file: it is called so, or FILE is one of the words. */
-static bool
-takes_file(const struct opt *o)
-{
-	const char *words = words_of(o);
-
-	return o->arg && (strstr(o->arg, "FILE") || (words && strstr(words, "FILE")));
-}
-
-static bool
-may_repeat(const struct opt *o)
-{
-	return o->kind == OPT_LIST || o->kind == OPT_COUNT;
-}
-
-/* Prints the words with blanks between them and a text behind each, without FILE. */
-static void
-put_words(const char *words, const char *behind)
-{
-	const char *blank = "";
-
-	for (const char *w = words; *w; w += strcspn(w, "|"), w += *w == '|') {
-		const int len = (int)strcspn(w, "|");
-		if (len == 4 && !strncmp(w, "FILE", 4))
-			continue;
-		printf("%s%.*s%s", blank, len, w, behind);
-		blank = " ";
-	}
-}
-
-/* Prints text inside single quotes of a shell, with a backslash before each character of special. */
-static void
-put_quoted(const char *text, const char *special, const char *quote)
-{
-	for (; *text; text++)
-		if (*text == '\'')
-			fputs(quote, stdout);
-		else
-			printf("%s%c", strchr(special, *text) ? "\\" : "", *text);
-}
-
-/* --- bash ------------------------------------------------------------------------------------ */
-
-/* A case of the option's own names. `--name=` is the option with its value behind the sign. */
-static void
-put_bash_case(const struct opt *o)
-{
-	printf("\t");
-	if (o->letter && !o->absent)
-		printf("-%c | ", o->letter);
-	if (!o->absent)
-		printf("--%s | ", o->name);
-	printf("--%s=)", o->name);
-	if (words_of(o)) {
-		printf(" words='");
-		put_words(words_of(o), "");
-		printf("'");
-	}
-	printf("%s ;;\n", takes_file(o) ? " files=1" : "");
-}
-
-static void
-put_bash(const struct opt *row, size_t n, const char *name, bool operands)
-{
-	printf("# A completion for bash: source <(%s --completion)\n_weir_%s()\n{\n", name, name);
-	fputs("\tlocal cur=${COMP_WORDS[COMP_CWORD]} opt=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	      "\tlocal sign='' prefix='' words='' files=''\n"
-	      "\tif [[ $cur == = ]]; then\n"
-	      "\t\tcur='' sign==\n"
-	      "\telif [[ $opt == = ]]; then\n"
-	      "\t\topt=${COMP_WORDS[COMP_CWORD - 2]} sign==\n"
-	      "\telif [[ $cur == --*=* ]]; then\n"
-	      "\t\topt=${cur%%=*} prefix=${cur%%=*}= cur=${cur#*=} sign==\n"
-	      "\tfi\n"
-	      "\tcase $opt$sign in\n",
-	      stdout);
-	for (size_t i = 0; i < n; i++)
-		if (row[i].arg)
-			put_bash_case(&row[i]);
-	printf("\t*)\n\t\tif [[ $cur == -* ]]; then\n\t\t\twords='");
-	for (size_t i = 0; i < n; i++)
-		printf("%s--%s%s", i ? " " : "", row[i].name,
-		       row[i].arg && !row[i].absent ? "=" : "");
-	printf("'\n\t\telse\n\t\t\tfiles=%s\n\t\tfi\n\t\t;;\n\tesac\n", operands ? "1" : "");
-	fputs("\tCOMPREPLY=()\n"
-	      "\tif [[ $words ]]; then\n"
-	      "\t\tmapfile -t COMPREPLY < <(compgen -P \"$prefix\" -W \"$words\" -- \"$cur\")\n"
-	      "\t\t[[ ${COMPREPLY[*]} != *= ]] || compopt -o nospace\n"
-	      "\tfi\n"
-	      "\tif [[ $files ]]; then\n"
-	      "\t\tcompopt -o filenames\n"
-	      "\t\tmapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -P \"$prefix\" -f -- "
-	      "\"$cur\")\n"
-	      "\tfi\n}\n",
-	      stdout);
-	printf("complete -F _weir_%s %s\n", name, name);
-}
-
-/* --- zsh ------------------------------------------------------------------------------------- */
-
-/* Prints the option's names as _arguments reads them: with a letter, both in braces. */
-static void
-put_zsh_names(const struct opt *o)
-{
-	const char *after_letter = !o->arg ? "" : o->absent ? "-" : "+";
-	const char *after_name = !o->arg ? "" : o->absent ? "=-" : "=";
-
-	if (!o->letter) {
-		printf("'%s--%s%s", may_repeat(o) ? "*" : "", o->name, after_name);
-		return;
-	}
-	if (may_repeat(o))
-		printf("'*'");
-	else
-		printf("'(-%c --%s)'", o->letter, o->name);
-	printf("{-%c%s,--%s%s}'", o->letter, after_letter, o->name, after_name);
-}
-
-/* What completes the argument. A blank means that nothing does. */
-static void
-put_zsh_action(const struct opt *o)
-{
-	if (!words_of(o)) {
-		printf("%s", takes_file(o) ? "_files" : " ");
-		return;
-	}
-	printf("%s", takes_file(o) ? "{compadd -- " : "(");
-	put_words(words_of(o), "");
-	printf("%s", takes_file(o) ? "; _files}" : ")");
-}
-
-/* Prints the help of an option. */
-static void
-put_help(const struct opt *o, const char *special, const char *apostrophe)
-{
-	char help[HELP_MAX];
-
-	format_help(o, help);
-	put_quoted(help, special, apostrophe);
-}
-
-static void
-put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
-{
-	printf("#compdef %s\n\n_%s()\n{\n\t_arguments -s -S", name, name);
-	for (size_t i = 0; i < n; i++) {
-		const struct opt *o = &row[i];
-		printf(" \\\n\t\t");
-		put_zsh_names(o);
-		printf("[");
-		put_help(o, "[]:\\", "'\\''");
-		printf("]");
-		if (o->arg) {
-			printf("%s", o->absent ? "::" : ":");
-			put_quoted(o->arg, ":\\", "'\\''");
-			printf(":");
-			put_zsh_action(o);
-		}
-		printf("'");
-	}
-	printf("%s\n}\n\n", operands ? " \\\n\t\t'*:file:_files'" : "");
-	printf("if [ \"$funcstack[1]\" = _%s ]; then\n\t_%s \"$@\"\nelse\n\tcompdef _%s %s\nfi\n",
-	       name, name, name, name);
-}
-
-/* --- fish ------------------------------------------------------------------------------------ */
-
-/*
- * An optional argument is proposed behind the sign =, and a required one there and as the next word. Words have an empty
- * description, \t"", or fish would show the option's behind each.
- */
-static void
-put_fish_value(const struct opt *o)
-{
-	const char *words = words_of(o);
-
-	if (o->arg && !o->absent)
-		printf("%s", takes_file(o) ? " -r -F" : " -x");
-	else if (o->arg && !takes_file(o))
-		printf(" -f");
-	if (!words)
-		return;
-	printf(" -a '");
-	put_words(words, "\\t\"\"");
-	printf("'");
-}
-
-static void
-put_fish(const struct opt *row, size_t n, const char *name, bool operands)
-{
-	if (!operands)
-		printf("complete -c %s -f\n", name);
-	for (size_t i = 0; i < n; i++) {
-		const struct opt *o = &row[i];
-		printf("complete -c %s", name);
-		if (o->letter)
-			printf(" -s %c", o->letter);
-		printf(" -l %s", o->name);
-		put_fish_value(o);
-		printf(" -d '");
-		put_help(o, "\\", "\\'");
-		printf("'\n");
-	}
+	for (; i < n && size[i] >= 1 && size[i] <= most && size[i] == floor(size[i]); i++)
+		v[i] = (size_t)size[i];
+	if (!n || i < n)
+		die_usage("%s: '%s' is not %s1 to %zu sizes; each is a whole number in 1..%.0f",
+			  option, text, form_of(option, form), max, most);
+	return n;
 }
 
 /* ---- the command line ---- */
@@ -643,7 +343,7 @@ static const struct {
     {0, {'V', "version", OPT_VERSION, 0, NULL, "version, compiler, CPU and GPU", .group = OPT_RUN}},
     {0,
      {0, "completion", OPT_COMPLETION, 0, "SHELL", "a completion for %s (bash)", .absent = "bash",
-      .words = "bash|zsh|fish", .group = OPT_RUN}},
+      .words = "bash|zsh|fish|weir", .group = OPT_RUN}},
 };
 
 /* The program's own rows, and after them its common rows. */
@@ -752,16 +452,16 @@ distance(const char *a, size_t n, const char *b)
 	return row[m];
 }
 
-/* Returns the long option with the smallest distance to name[0..n). NULL: none is near. */
+/* Returns the long option with the smallest distance to name[0..n): two letters at most, fewer than half. NULL: none is near. */
 static const char *
 nearest(const struct rows *r, const char *name, size_t n)
 {
 	const char *best = NULL;
-	size_t least = n / 3 + 1;
+	size_t least = 3;
 
 	for (size_t i = 0; i < r->n && n < MAXNAME; i++) {
 		const size_t d = distance(name, n, r->v[i].name);
-		if (d <= least && (!best || d < least)) {
+		if (d < least && 2 * d < n) {
 			least = d;
 			best = r->v[i].name;
 		}
@@ -815,36 +515,50 @@ static _Noreturn void
 print_text(const struct opt_program *p, const struct rows *r, const struct opt *o,
 	   const char *value)
 {
-	/* In the order of the words of --completion. The program's name is the one by which it was called. */
-	static void (*const put[])(const struct opt *, size_t, const char *,
-				   bool) = {put_bash, put_zsh, put_fish};
 	int shell = 0;
 
 	if (o->kind == OPT_COMPLETION)
 		store_word(o, value ? value : o->absent, &shell);
 	if (o->kind == OPT_HELP)
-		print_help(p, r->v, r->n);
+		opt_put_help(p, r->v, r->n);
 	else if (o->kind == OPT_VERSION)
 		printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
 		       __VERSION__, cpu_name(weir_cpu),
 		       p->gpu_state ? p->gpu_state() : "none for this program");
 	else
-		put[shell](r->v, r->n, program_invocation_short_name, *operands_of(p) != 0);
+		opt_put_completion(shell, p, r->v, r->n, r->own);
 	if (fflush(stdout) || ferror(stdout))
 		die("(stdout): %s", strerror(errno));
 	exit(0);
 }
 
-/* Dies when `given`, or `before` if that is its argument, is the beginning of a long name whose file would be written. */
-static void
-insist_on_name(const struct opt *o, const char *before, const char *given)
+/*
+ * Where argv[at] is an alias, `--name` or `--name=value`, puts the option in its place, for getopt to read, and returns true. Dies
+ * with the answer that the table has.
+ */
+static bool
+replace_alias(const struct rows *r, char **argv, int at)
 {
-	const char *text = given == optarg ? before : given;
+	const char *given = argv[at], *is;
+	const size_t n = strcspn(given, "=");
+	char name[OPT_NAME], *text;
 
-	if (strncmp(text, "--", 2) || strcspn(text + 2, "=") == strlen(o->name))
-		return;
-	die_usage("option '%s' is unknown; is it --%s, which writes a file? See %s --help", text,
-		  o->name, weir_prog);
+	for (const char *next = NULL; (is = opt_alias(&next, name));) {
+		if (strlen(name) + 2 != n || strncmp(name, given + 2, n - 2))
+			continue;
+		if (strchr(is, ' '))
+			die_usage("option '%s' is unknown: %s", given, is);
+		for (size_t i = 0; i < r->n; i++) {
+			if (distance(is + 2, strcspn(is + 2, "="), r->v[i].name))
+				continue;
+			if (asprintf(&text, "%s%s", is, given + n) < 0)
+				die("no memory");
+			argv[at] = keep(text);
+			optind = at;
+			return true;
+		}
+	}
+	return false;
 }
 
 static void
@@ -857,11 +571,21 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 	fill_getopt(r, longs, shorts, american_names);
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		const int at = optind - (optarg && argv[optind - 1] == optarg ? 2 : 1);
+
+		if (c == '?' && !optopt && replace_alias(r, argv, at))
+			continue;
 		if (c == '?' || c == ':')
 			die_refused(r, argv, c);
 		size_t i = row_of(r, c);
-		if (r->v[i].writes)
-			insist_on_name(&r->v[i], argv[optind - 2], argv[optind - 1]);
+		if (r->v[i].writes && !strncmp(argv[at], "--", 2) &&
+		    strcspn(argv[at] + 2, "=") != strlen(r->v[i].name)) {
+			if (replace_alias(r, argv, at))
+				continue;
+			die_usage("option '%s' is unknown; is it --%s, which writes a file? See %s "
+				  "--help",
+				  argv[at], r->v[i].name, weir_prog);
+		}
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);

@@ -98,6 +98,7 @@ enum { OPT_THREADS = 1, OPT_GPU = 2, OPT_FORMAT = 4, OPT_PART = 8 };
 
 struct opt_program {
 	const char *what;		/* one line: what the program does */
+	const char *example;		/* a command that ends --help; t/weir.bats runs it */
 	const struct opt *table;	/* ends with a zeroed row */
 	unsigned common;		/* OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART */
 	const char *operands;		/* NULL: "[FILE ...]", any number; "": none */
@@ -112,6 +113,18 @@ struct opt_program {
 void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char ***operand,
 	       size_t *noperand);
 
+/* Print what --help, and --completion in the words of a shell, say of n rows, the first `own` of which are the program's: help.c. */
+void opt_put_help(const struct opt_program *p, const struct opt *row, size_t n);
+void opt_put_completion(int shell, const struct opt_program *p, const struct opt *row, size_t n,
+			size_t own);
+
+/*
+ * Other names of long options, which --help does not show: sets name, and returns "--option", "--option=value", or what a
+ * message says instead, which has a blank. *at is NULL at first. NULL: there is no other for this program. Pure: help.c.
+ */
+enum { OPT_NAME = 40 };
+const char *opt_alias(const char **at, char name[OPT_NAME]);
+
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
 /*
@@ -122,6 +135,12 @@ void opt_reals(const char *option, const char *text, char sep, double *v, size_t
 
 /* Does the same for 1..max numbers, and returns how many there are. */
 size_t opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max);
+
+/*
+ * Reads 1..max sizes, max <= 16: whole numbers from 1 to most with commas or x between them. Returns how many there are. Dies
+ * otherwise.
+ */
+size_t opt_sizes(const char *option, const char *text, size_t *v, size_t max, double most);
 
 /* Reads text as one number, in *v; false when it is anything else. inf and nan are numbers here. Pure. */
 bool opt_number(const char *text, double *v);

@@ -35,6 +35,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Turns the images of FITS files into raw items.",
+					   .example = "fitstoraw --hdu=0 m31.fits | rawinfo",
 					   .table = table};
 
 enum { BLOCK = 1 << 20 }; /* bytes to read at a time, or a row of tiles if that is more */

@@ -36,6 +36,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the images of a FITS file.",
+					   .example = "rawtofits picture.nrrd >picture.fits",
 					   .table = table};
 
 enum { BLOCK = 1 << 20 };

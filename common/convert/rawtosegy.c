@@ -19,10 +19,12 @@ static const struct opt table[] = {
      .words = "ieee|ibm"},
     {0}};
 
-static const struct opt_program program = {.what = "Turns raw items into SEG-Y traces.",
-					   .table = table,
-					   .operands = "[FILE]",
-					   .max_operands = 1};
+static const struct opt_program program = {
+    .what = "Turns raw items into SEG-Y traces.",
+    .example = "rawtosegy --headers=gather.sgy gather.nrrd >clean.sgy",
+    .table = table,
+    .operands = "[FILE]",
+    .max_operands = 1};
 
 /* Makes the file headers: 40 lines of 80 characters, and the binary words that a reader needs. */
 static void

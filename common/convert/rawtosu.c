@@ -16,6 +16,8 @@ static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
 				   {0}};
 
 static const struct opt_program program = {.what = "Turns raw items into SU traces.",
+					   .example =
+					       "rawtosu --headers=gather.su gather.nrrd >clean.su",
 					   .table = table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

@@ -27,7 +27,9 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "Writes samples as numbers, a line for each row of the fastest axis.", .table = table};
+    .what = "Writes samples as numbers, a line for each row of the fastest axis.",
+    .example = "rawtotext --positions picture.nrrd >picture.txt",
+    .table = table};
 
 static void
 check(void *options)

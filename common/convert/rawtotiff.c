@@ -344,6 +344,8 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Writes raw items as the pages of a TIFF file.",
+					   .example =
+					       "rawtotiff --compress=deflate photo.ppm >photo.tif",
 					   .table = table};
 
 static void

@@ -4,7 +4,8 @@
 const char *const weir_prog = "segytoraw";
 
 static const struct opt_program program = {.what =
-					       "Turns SEG-Y traces into raw items, one a gather",
+					       "Turns SEG-Y traces into raw items, one a gather.",
+					   .example = "segytoraw gather.sgy >gather.nrrd",
 					   .table = traces_table,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

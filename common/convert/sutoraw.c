@@ -4,6 +4,7 @@
 const char *const weir_prog = "sutoraw";
 
 static const struct opt_program program = {.what = "Turns SU traces into raw items, one a gather.",
+					   .example = "sutoraw gather.su >gather.nrrd",
 					   .table = traces_table + TRACES_OF_SU,
 					   .operands = "[FILE]",
 					   .max_operands = 1};

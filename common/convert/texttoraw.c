@@ -22,7 +22,7 @@ struct args {
 	int type;		     /* enum img_type - 1 */
 	const char *columns, *sizes; /* columns: as given, commas or blanks between the names */
 	bool header;		     /* the first line of a file names the columns */
-	double size[IMG_MAXDIM];
+	size_t size[IMG_MAXDIM];
 	size_t dim; /* number of --sizes; 0: the item is a table */
 	char **path;
 	size_t npath;
@@ -37,7 +37,9 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "Turns numbers in text into raw items; an empty line ends an item.", .table = table};
+    .what = "Turns numbers in text into raw items; an empty line ends an item.",
+    .example = "texttoraw --header points.csv >points.nrrd",
+    .table = table};
 
 static struct args
 parse(int argc, char **argv)
@@ -46,12 +48,7 @@ parse(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	if (args.sizes)
-		args.dim = opt_reals_upto("--sizes", args.sizes, ',', args.size, IMG_MAXDIM);
-	for (size_t i = 0; i < args.dim; i++)
-		if (!(args.size[i] >= 1 && args.size[i] <= 0x1p53) ||
-		    args.size[i] != (double)(size_t)args.size[i])
-			die_usage("--sizes: '%s' holds a number that is not a whole one above 0",
-				  args.sizes);
+		args.dim = opt_sizes("--sizes", args.sizes, args.size, IMG_MAXDIM, 0x1p53);
 	for (size_t i = 0, n = 0; i < args.npath; i++)
 		if (!strcmp(args.path[i], "-") && n++)
 			die_usage("- is standard input, which can be read once");
@@ -261,7 +258,7 @@ describe(struct img *x, const struct text *t, const struct args *args)
 	size_t sizes[IMG_MAXDIM] = {t->columns, t->n / t->columns}, count = 1;
 
 	for (size_t i = 0; i < args->dim; i++) {
-		sizes[i] = (size_t)args->size[i];
+		sizes[i] = args->size[i];
 		if (!weir_mul(count, sizes[i], &count))
 			count = 0;
 	}

@@ -44,6 +44,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {.what = "Turns the pages of TIFF files into raw items.",
+					   .example = "tifftoraw stack.tif | rawinfo",
 					   .table = table};
 
 /* An open file, and where its pages and masks are. */

@@ -8,6 +8,7 @@ static const struct opt table[] = {{0}};
 
 static const struct opt_program program = {
     .what = "Turns PNM, PAM, PFM and NumPy files into raw items; raw items pass through.",
+    .example = "pgmtoraw photo.ppm >photo.nrrd",
     .table = table};
 
 static void

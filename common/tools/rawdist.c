@@ -29,6 +29,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Computes the distance of each chosen sample to the nearest that is not chosen.",
+    .example = "rawdist coins.pgm | rawtopnm --range=minmax >distance.pgm",
     .table = table,
     .common = OPT_THREADS};
 

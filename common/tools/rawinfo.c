@@ -26,6 +26,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Describes the items of a stream: type, shape, keys, and the range of samples.",
+    .example = "rawinfo photo.ppm",
     .table = table};
 
 static void

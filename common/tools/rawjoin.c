@@ -403,6 +403,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Puts parts of pictures together, each where it says that it lies.",
+    .example = "rawtile --grid=2x2 photo.ppm | rawjoin >joined.nrrd",
     .table = table,
     .common = OPT_FORMAT};
 

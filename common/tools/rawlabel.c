@@ -99,6 +99,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Finds the connected components of pictures and volumes, and measures them.",
+    .example = "rawlabel --above=100 --min-size=9 coins.pgm | rawtopnm --labels >coins.ppm",
     .table = table};
 
 static const int connectivities[] = {4, 8, 6, 18, 26};

@@ -479,6 +479,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Stacks items along a new axis, combines them into one, or takes a stack apart.",
+    .example = "rawstack --combine=median a.pgm b.pgm c.pgm >median.pgm",
     .table = table,
     .common = OPT_THREADS | OPT_FORMAT};
 

@@ -38,8 +38,10 @@ static const struct opt table[] = {
     {0, "only", OPT_INT, AT(only), "I", "only the I-th part, from 0, row by row", 0, INT32_MAX},
     {0}};
 
-static const struct opt_program program = {
-    .what = "Cuts pictures into parts that say where they lie.", .table = table};
+static const struct opt_program program = {.what =
+					       "Cuts pictures into parts that say where they lie.",
+					   .example = "rawtile --size=32x32 photo.ppm >parts.nrrd",
+					   .table = table};
 
 /* --- arguments ----------------------------------------------------------------------------------------------------- */
 

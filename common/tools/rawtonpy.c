@@ -11,7 +11,9 @@ const char *const weir_prog = "rawtonpy";
 static const struct opt table[] = {{0}};
 
 static const struct opt_program program = {
-    .what = "Writes raw items as NumPy arrays (.npy), one after the other.", .table = table};
+    .what = "Writes raw items as NumPy arrays (.npy), one after the other.",
+    .example = "rawtonpy picture.nrrd >picture.npy",
+    .table = table};
 
 enum { PREFIX = 10, ROOM = 1024 };
 

@@ -40,6 +40,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Turns raw items into PGM and PPM pictures; integers are kept as they are.",
+    .example = "rawtopnm --range=p1:p99 picture.nrrd >picture.pgm",
     .table = table,
     .common = OPT_THREADS};
 

@@ -39,6 +39,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Replaces the colours of pictures by K colours that lose least.",
+    .example = "rawpalette --colours=16 --dither photo.ppm >few.ppm",
     .table = table,
     .common = OPT_THREADS | OPT_FORMAT};
 

@@ -22,6 +22,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Finds the kernel that turns one picture of a field into another.",
+    .example = "psfmatch --subtract reference.pgm new.pgm >difference.nrrd",
     .table = table,
     .common = OPT_THREADS,
     .operands = "REF NEW",
