@@ -55,9 +55,9 @@ load lib
 
 @test "a list of numbers is refused with the form that --help shows" {
 	fails 2 "--grid: '2' is not GXxGY, 2 numbers with 'x' between them" rawtile --grid=2
-	fails 2 "--crop: '0:10' is not AXIS:FROM:TO, 3 numbers with ':' between them" rawaxes --crop=0:10
-	fails 2 "--crop: '1:2:3:4' is not AXIS:FROM:TO, 3 numbers" rawaxes --crop=1:2:3:4
-	fails 2 "--flip: '1,' is not AXES, 1 to 16 numbers with ',' between them" rawaxes --flip=1,
+	fails 2 "--crop: '0:10' is not AXIS:FROM:TO with FROM less than TO, nor WxH+X+Y" rawaxes --crop=0:10
+	fails 2 "--crop: '1:2:3:4' is not AXIS:FROM:TO with FROM" rawaxes --crop=1:2:3:4
+	fails 2 "--flip: '1,' is not AXES: 0 to 15, x, y, z or c, with commas between them" rawaxes --flip=1,
 	fails 2 "-q: '1:2' is not LO:HI:N, 3 numbers" radon -q 1:2 -X 1
 	fails 2 "--point: '1,2x' is not X,Y, 2 numbers" dptrace -p 1,2x
 	fails 2 "--mute: 'x' is not a number" radon -q 0:1:2 -X 1 --mute=x
@@ -72,7 +72,7 @@ load lib
 
 @test "a message that echoes much is cut in its middle" {
 	fails 2 '000 ... 000' rawaxes --flip="$(printf '%09000d' 0),"
-	grep "0,' is not AXES, 1 to 16 numbers with ',' between them$" stderr
+	grep "0,' is not AXES: 0 to 15, x, y, z or c, with commas between them$" stderr
 	[ "$(wc -c <stderr)" -lt 640 ]
 	run -1 rawinfo "$(printf 'é%.0s' {1..400})/x"
 	printf '%s\n' "$output" | iconv -f utf-8 -t utf-8 | grep 'é ... é.*/x: '

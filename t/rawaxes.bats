@@ -29,7 +29,7 @@ load lib
 
 @test "an axis that is sliced takes no other option" {
 	gen --type=short values 3x2x2 {1..12} >a
-	fails 2 "--slice: axis 0 is sliced twice" rawaxes --slice=0:0 --slice=0:1 a
+	fails 2 "--slice: axis 0 is named twice" rawaxes --slice=0:0 --slice=0:1 a
 	fails 2 "--crop: axis 0 is sliced away" rawaxes --crop=0:1:3 --slice=0:0 a
 	fails 2 "--flip: axis 2 is sliced away" rawaxes --slice=2:0 --flip=0,2 a
 }
@@ -168,10 +168,10 @@ cards() {
 	fails 1 '--flip: it has no axis 5' rawaxes --flip=5 a.pgm
 	fails 1 '--order: 1 axes are named, and 2 are left' rawaxes --order=0 a.pgm
 	fails 2 '--order: axis 0 is sliced away' rawaxes --slice=0:0 --order=0 a.pgm
-	fails 2 "--order: '0,0' names axis 0 twice" rawaxes --order=0,0 a.pgm
+	fails 2 "--order: axis 0 is named twice" rawaxes --order=0,0 a.pgm
 	fails 2 "--crop: '0:2:2' is not AXIS:FROM:TO" rawaxes --crop=0:2:2 a.pgm
-	fails 2 "--flip: '1.5' holds a number that is no axis" rawaxes --flip=1.5 a.pgm
-	fails 2 "--slice: 'x:1' is not AXIS:INDEX" rawaxes --slice=x:1 a.pgm
+	fails 2 "--flip: '1.5' is not AXES" rawaxes --flip=1.5 a.pgm
+	fails 2 "--slice: 'q:1' is not AXIS:INDEX" rawaxes --slice=q:1 a.pgm
 }
 
 @test "planes that are taken of a colour are no colour" {
@@ -192,4 +192,15 @@ cards() {
 	grep -a 'kinds: domain domain RGB-color' b
 	item float '2 3' 'kinds: list domain' -- 1 2 3 4 5 6 >a
 	same <(kind --crop=0:0:1) list
+}
+
+@test "axes are named x, y, z and c, also where planes are the fastest, and a rectangle is two of them" {
+	gen noise 6 5 >a.pgm
+	rawaxes --crop=3x2+1+2 a.pgm | cmp - <(rawaxes --crop=0:1:4 --crop=1:2:4 a.pgm)
+	rawstack --planes a.pgm a.pgm a.pgm >c.ppm
+	rawaxes --crop=3x2+1+2 --flip=y --slice=c:1 c.ppm | tail -c 6 | cmp - <(rawaxes --crop=1:1:4 --crop=2:2:4 --flip=2 --slice=0:1 c.ppm | tail -c 6)
+	rawtopnm --slice=c:2 c.ppm | cmp - <(rawtopnm --slice=0:2 c.ppm)
+	fails 1 'a.pgm: item 1: --slice: it has no axis c' rawaxes --slice=c:0 a.pgm
+	fails 1 'a.pgm: item 1: --crop: axis 0 is named twice' rawaxes --crop=3x2+1+2 --crop=0:0:1 a.pgm
+	fails 2 "--crop: '3x0+1+2' is not AXIS:FROM:TO" rawaxes --crop=3x0+1+2 a.pgm
 }

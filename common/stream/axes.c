@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -189,16 +190,39 @@ bands_renew(struct img *x)
 
 /* ---- AXIS:INDEX ---- */
 
+bool
+axis_take(const char **text, size_t *axis)
+{
+	static const char letters[] = "xyzc";
+	const char *letter = **text ? strchr(letters, **text) : NULL;
+	char *end;
+
+	if (letter) {
+		*axis = AXIS_NAMED + (size_t)(letter - letters);
+		++*text;
+		return true;
+	}
+	if (!isdigit((unsigned char)**text))
+		return false;
+	*axis = strtoul(*text, &end, 10);
+	*text = end;
+	return *axis < IMG_MAXDIM;
+}
+
+size_t
+axis_of(const struct img *x, size_t axis)
+{
+	const size_t row = x ? (size_t)img_row_axis(x) : 0, c = AXIS_NAMED + 3;
+
+	return !x || axis < AXIS_NAMED || (axis == c && !row) ? axis
+	       : axis == c				      ? 0
+							      : axis + row - AXIS_NAMED;
+}
+
 int
 slice_parse(const char *text, struct slice *s)
 {
-	const char *colon = strchr(text, ':');
-	char axis[8] = "";
-
-	if (!colon || (size_t)(colon - text) >= sizeof axis)
-		return -1;
-	memcpy(axis, text, (size_t)(colon - text));
-	return opt_size(axis, &s->axis) && opt_size(colon + 1, &s->index) ? 0 : -1;
+	return axis_take(&text, &s->axis) && *text == ':' && opt_size(text + 1, &s->index) ? 0 : -1;
 }
 
 bool
@@ -235,6 +259,8 @@ static int
 check_slices(const struct img *x, const struct slice *s, size_t n, struct why *why)
 {
 	for (size_t i = 0; i < n; i++) {
+		if (s[i].axis >= AXIS_NAMED)
+			return why_set(why, "the item has no axis c");
 		if (s[i].axis >= (size_t)x->dim)
 			return why_set(why, "the item has no axis %zu", s[i].axis);
 		if (s[i].index >= x->axis[s[i].axis].n)
@@ -247,8 +273,12 @@ check_slices(const struct img *x, const struct slice *s, size_t n, struct why *w
 }
 
 int
-slice_apply(struct img *x, const struct slice *s, size_t n, struct why *why)
+slice_apply(struct img *x, const struct slice *given, size_t n, struct why *why)
 {
+	struct slice s[IMG_MAXDIM];
+
+	for (size_t i = 0; i < n; i++)
+		s[i] = (struct slice){axis_of(x, given[i].axis), given[i].index};
 	if (check_slices(x, s, n, why))
 		return -1;
 	/* From the slowest axis down: a cut does not change the numbers of faster axes. */

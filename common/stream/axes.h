@@ -27,6 +27,14 @@ void bands_choose(struct img *x, size_t first, size_t count, bool back);
 /* The planes of from become the planes of x from the number first on. What its key says of them is added to that of x. */
 void bands_append(struct img *x, const struct img *from, size_t first);
 
+/*
+ * An axis is a number, or x, y, z or c (planes), which are numbers from AXIS_NAMED on until axis_of() finds them in an item; c
+ * stays one where there are no planes. Pure.
+ */
+enum { AXIS_NAMED = IMG_MAXDIM };
+bool axis_take(const char **text, size_t *axis);
+size_t axis_of(const struct img *x, size_t axis);
+
 /* `AXIS:INDEX` names one index along one axis of an item. Pure. */
 
 struct slice {

@@ -11,6 +11,7 @@
 #include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/convert/wcs.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
@@ -23,89 +24,119 @@ struct args {
 	struct opt_list crop, slice;
 	const char *flip, *order;
 
-	struct span {
+	/* What an option says of an axis: slices come first, then crops, flips and the norder axes of --order. */
+	struct use {
+		enum use_of { SLICE, CROP, FLIP, ORDER } of;
 		size_t axis, from, to;
-	} cut[IMG_MAXDIM];
-	struct slice at[IMG_MAXDIM];
-	size_t flipped[IMG_MAXDIM], nflip, place[IMG_MAXDIM], norder;
+	} use[5 * IMG_MAXDIM];
+	size_t n, norder;
 };
 
-static const struct opt table[] = {{0, "crop", OPT_LIST, AT(crop), "AXIS:FROM:TO",
-				    "samples FROM to TO - 1 of an axis; may be repeated"},
-				   {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX",
-				    "one place of an axis, which is gone then; may be repeated"},
-				   {0, "flip", OPT_STR, AT(flip), "AXES",
-				    "axes turned round, by commas: 1 turns a picture upside down"},
-				   {0, "order", OPT_STR, AT(order), "AXES",
-				    "the axes that are left, fastest first: 1,0 transposes"},
-				   {0}};
+static const struct opt table[] = {
+    {0, "crop", OPT_LIST, AT(crop), "AXIS:FROM:TO",
+     "samples FROM to TO - 1 of an axis, or WxH+X+Y; may be repeated"},
+    {0, "slice", OPT_LIST, AT(slice), "AXIS:INDEX",
+     "one place of an axis, which is gone then; may be repeated"},
+    {0, "flip", OPT_STR, AT(flip), "AXES",
+     "axes turned round, by commas: 1 turns a picture upside down"},
+    {0, "order", OPT_STR, AT(order), "AXES",
+     "the axes that are left, fastest first: 1,0 transposes"},
+    {0}};
 
 static const struct opt_program program = {
-    .what = "Cuts, slices, flips and reorders the axes of items; 0 is the fastest axis.",
+    .what = "Cuts, slices, flips and reorders axes: 0 is the fastest; or x, y, z and c.",
+    .example = "rawaxes --crop=40x30+10+5 photo.ppm >detail.ppm",
     .table = table};
 
 /* --- arguments ------------------------------------------------------------------------------------------------------- */
 
-static size_t
-parse_axes(const struct args *args, const char *option, const char *text, size_t axes[IMG_MAXDIM])
-{
-	double v[IMG_MAXDIM];
-	size_t n;
+static const char *const option_of[] = {"--slice", "--crop", "--flip", "--order"};
 
-	if (!text)
-		return 0;
-	n = opt_reals_upto(option, text, ',', v, IMG_MAXDIM);
-	for (size_t i = 0; i < n; i++) {
-		if (v[i] != floor(v[i]) || v[i] < 0 || v[i] >= IMG_MAXDIM)
-			die_usage("%s: '%s' holds a number that is no axis, 0..%d", option, text,
-				  IMG_MAXDIM - 1);
-		axes[i] = (size_t)v[i];
-		if (slice_removes(args->at, args->slice.n, axes[i]))
-			die_usage("%s: axis %zu is sliced away", option, axes[i]);
-		for (size_t k = 0; k < i; k++)
-			if (axes[k] == axes[i])
-				die_usage("%s: '%s' names axis %zu twice", option, text, axes[i]);
-	}
-	return n;
+static void
+add_use(struct args *args, enum use_of of, size_t axis, size_t from, size_t to)
+{
+	args->use[args->n++] = (struct use){of, axis, from, to};
+	args->norder += of == ORDER;
 }
 
-static struct span
-parse_span(const char *text)
+static void
+parse_axes(struct args *args, enum use_of of, const char *text)
 {
-	double v[3];
+	size_t axis, n = 0;
 
-	opt_reals("--crop", text, ':', v, 3);
-	for (int i = 0; i < 3; i++)
-		if (v[i] != floor(v[i]) || v[i] < 0 || v[i] > 0x1p52)
-			die_usage("--crop: '%s' holds a number that is not a whole one", text);
-	if (v[0] >= IMG_MAXDIM || v[1] >= v[2])
-		die_usage("--crop: '%s' is not AXIS:FROM:TO with FROM less than TO", text);
-	return (struct span){(size_t)v[0], (size_t)v[1], (size_t)v[2]};
+	for (const char *s = text; s; s = *s ? s + 1 : NULL) {
+		if (n++ == IMG_MAXDIM || !axis_take(&s, &axis) || (*s && *s != ','))
+			die_usage("%s: '%s' is not AXES: 0 to %d, x, y, z or c, with commas "
+				  "between them",
+				  option_of[of], text, IMG_MAXDIM - 1);
+		add_use(args, of, axis, 0, 0);
+	}
+}
+
+/* Adds what an argument of --crop cuts: one axis, or x and y. */
+static void
+parse_crop(struct args *args, const char *text)
+{
+	const char *s = text;
+	size_t axis = 0, from = 0, to = 0, w, h = 0, x = 0, y = 0;
+	bool good;
+
+	if (word_size_before(&s, 'x', &w)) {
+		good = word_size_before(&s, '+', &h) && word_size_before(&s, '+', &x) &&
+		       word_size_before(&s, '\0', &y) && x < x + w && y < y + h;
+		add_use(args, CROP, AXIS_NAMED, x, x + w);
+		add_use(args, CROP, AXIS_NAMED + 1, y, y + h);
+	} else {
+		good = axis_take(&s, &axis) && *s++ == ':' && word_size_before(&s, ':', &from) &&
+		       word_size_before(&s, '\0', &to) && from < to;
+		add_use(args, CROP, axis, from, to);
+	}
+	if (!good)
+		die_usage("--crop: '%s' is not AXIS:FROM:TO with FROM less than TO, nor WxH+X+Y",
+			  text);
+}
+
+/*
+ * Finds the axes x, y, z and c in the item; NULL: none yet. Returns -1 when options contradict each other, as far as their axes
+ * are found.
+ */
+static int
+find_axes(struct args *a, const struct img *x, struct why *why)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		struct use *u = &a->use[i];
+
+		u->axis = axis_of(x, u->axis);
+		for (size_t k = 0; k < i; k++)
+			if (u->axis < AXIS_NAMED && u->axis == a->use[k].axis &&
+			    (u->of == a->use[k].of || a->use[k].of == SLICE))
+				return why_set(why, "%s: axis %zu is %s", option_of[u->of], u->axis,
+					       u->of == a->use[k].of ? "named twice"
+								     : "sliced away");
+	}
+	return 0;
 }
 
 static void
 check(void *options)
 {
 	struct args *args = options;
+	struct slice at;
+	struct why why;
 
 	if (args->crop.n > IMG_MAXDIM || args->slice.n > IMG_MAXDIM)
 		die_usage("an item has at most %d axes to cut", IMG_MAXDIM);
 	for (size_t i = 0; i < args->slice.n; i++) {
-		if (slice_parse(args->slice.v[i], &args->at[i]))
+		if (slice_parse(args->slice.v[i], &at))
 			die_usage("--slice: '%s' is not AXIS:INDEX", args->slice.v[i]);
-		if (slice_removes(args->at, i, args->at[i].axis))
-			die_usage("--slice: axis %zu is sliced twice", args->at[i].axis);
+		add_use(args, SLICE, at.axis, at.index, at.index + 1);
 	}
-	for (size_t i = 0; i < args->crop.n; i++) {
-		args->cut[i] = parse_span(args->crop.v[i]);
-		if (slice_removes(args->at, args->slice.n, args->cut[i].axis))
-			die_usage("--crop: axis %zu is sliced away", args->cut[i].axis);
-		for (size_t k = 0; k < i; k++)
-			if (args->cut[k].axis == args->cut[i].axis)
-				die_usage("--crop: axis %zu is cut twice", args->cut[i].axis);
-	}
-	args->nflip = parse_axes(args, "--flip", args->flip, args->flipped);
-	args->norder = parse_axes(args, "--order", args->order, args->place);
+	for (size_t i = 0; i < args->crop.n; i++)
+		parse_crop(args, args->crop.v[i]);
+	parse_axes(args, FLIP, args->flip);
+	parse_axes(args, ORDER, args->order);
+	if (find_axes(args, NULL, &why))
+		die_usage("%s", why.text);
 }
 
 /* --- the view: which samples, in which order ----------------------------------------------------------------------------- */
@@ -121,6 +152,8 @@ struct view {
 static void
 insist_on_axis(const struct raw_in *in, const struct img *x, const char *option, size_t axis)
 {
+	if (axis >= AXIS_NAMED)
+		raw_die(in, "%s: it has no axis c", option);
 	if (axis >= (size_t)x->dim)
 		raw_die(in, "%s: it has no axis %zu", option, axis);
 }
@@ -138,29 +171,23 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 		v->step[i] = stride;
 		stride *= (ptrdiff_t)y->axis[i].n;
 	}
-	for (size_t i = 0; i < args->crop.n + args->slice.n; i++) {
-		const bool slice = i >= args->crop.n;
-		const size_t k = slice ? i - args->crop.n : i;
-		const struct span c = slice ? (struct span){args->at[k].axis, args->at[k].index,
-							    args->at[k].index + 1}
-					    : args->cut[k];
+	for (size_t i = 0; i + args->norder < args->n; i++) {
+		const struct use *u = &args->use[i];
+		const size_t k = u->axis;
 
-		insist_on_axis(in, y, slice ? "--slice" : "--crop", c.axis);
-		if (c.to > v->n[c.axis])
-			raw_die(in, "%s: axis %zu has %zu samples", slice ? "--slice" : "--crop",
-				c.axis, v->n[c.axis]);
-		v->first += (ptrdiff_t)c.from * v->step[c.axis];
-		v->n[c.axis] = c.to - c.from;
-		img_crop_axis(y, (int)c.axis, c.to - c.from, (ptrdiff_t)c.from);
-		gone[c.axis] = slice;
-	}
-	for (size_t i = 0; i < args->nflip; i++) {
-		const size_t k = args->flipped[i];
-
-		insist_on_axis(in, y, "--flip", k);
-		v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
-		v->step[k] = -v->step[k];
-		img_flip_axis(y, (int)k);
+		insist_on_axis(in, y, option_of[u->of], k);
+		if (u->of == FLIP) {
+			v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
+			v->step[k] = -v->step[k];
+			img_flip_axis(y, (int)k);
+			continue;
+		}
+		if (u->to > v->n[k])
+			raw_die(in, "%s: axis %zu has %zu samples", option_of[u->of], k, v->n[k]);
+		v->first += (ptrdiff_t)u->from * v->step[k];
+		v->n[k] = u->to - u->from;
+		img_crop_axis(y, (int)k, u->to - u->from, (ptrdiff_t)u->from);
+		gone[k] = u->of == SLICE;
 	}
 }
 
@@ -179,7 +206,8 @@ choose_order(const struct raw_in *in, const struct args *args, const struct img 
 	for (int i = 0, next = 0; i < left; i++) {
 		while (next < y->dim && gone[next])
 			next++;
-		const int k = args->norder ? (int)args->place[i] : next++;
+		const int k =
+		    args->norder ? (int)args->use[args->n - args->norder + (size_t)i].axis : next++;
 		insist_on_axis(in, y, "--order", (size_t)k);
 		v->from[v->dim++] = k;
 		used[k] = true;
@@ -201,12 +229,11 @@ choice(const struct args *args, const struct img *x, const struct view *v, int a
 		return c;
 	c.n = x->axis[axis].n;
 	c.count = v->n[axis];
-	for (size_t i = 0; i < args->crop.n; i++)
-		c.first = args->cut[i].axis == (size_t)axis ? args->cut[i].from : c.first;
-	for (size_t i = 0; i < args->slice.n; i++)
-		c.first = args->at[i].axis == (size_t)axis ? args->at[i].index : c.first;
-	for (size_t i = 0; i < args->nflip; i++)
-		c.back |= args->flipped[i] == (size_t)axis;
+	for (size_t i = 0; i < args->n; i++)
+		if (args->use[i].axis == (size_t)axis && args->use[i].of == FLIP)
+			c.back = true;
+		else if (args->use[i].axis == (size_t)axis && args->use[i].of < FLIP)
+			c.first = args->use[i].from;
 	return c;
 }
 
@@ -230,15 +257,17 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 	}
 	if (place_of(x, x->axis[row].n, x->axis[row + 1].n, &t, &why))
 		raw_die(in, "%s", why.text);
-	for (size_t i = 0; i < args->crop.n; i++) {
-		t.x0 += args->cut[i].axis == (size_t)row ? args->cut[i].from : 0;
-		t.y0 += args->cut[i].axis == (size_t)row + 1 ? args->cut[i].from : 0;
-	}
-	for (size_t i = 0; i < args->nflip; i++) {
-		if (args->flipped[i] == (size_t)row)
-			t.x0 = t.W - t.x0 - v->n[row];
-		if (args->flipped[i] == (size_t)row + 1)
-			t.y0 = t.H - t.y0 - v->n[row + 1];
+	for (size_t i = 0; i < args->n; i++) {
+		const struct use *u = &args->use[i];
+
+		for (int k = 0; k < 2; k++) {
+			size_t *at = k ? &t.y0 : &t.x0;
+
+			if (u->axis == (size_t)(row + k) && u->of == CROP)
+				*at += u->from;
+			else if (u->axis == (size_t)(row + k) && u->of == FLIP)
+				*at = (k ? t.H : t.W) - *at - v->n[row + k];
+		}
 	}
 	if (swapped)
 		t = (struct place){t.y0, t.x0, t.H, t.W};
@@ -319,11 +348,15 @@ put(struct raw_out *out, const struct img *x, struct view v, bool quiet, struct 
 static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	const struct args *args = options;
+	struct args found = *(const struct args *)options;
+	const struct args *args = &found;
 	bool gone[IMG_MAXDIM] = {false};
 	struct view v = {0};
+	struct why why;
 	struct img y;
 
+	if (find_axes(&found, x, &why))
+		raw_die(in, "%s", why.text);
 	img_copy_head(&y, x);
 	change_axes(in, args, &y, &v, gone);
 	choose_order(in, args, &y, &v, gone);
