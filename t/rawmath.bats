@@ -240,3 +240,13 @@ sky() {
 	done
 	rawmath 'a - b' none p4 2>&1 >/dev/null | cmp - /dev/null
 }
+
+@test "an expression has words and powers as in Python, and needs no input with --sizes" {
+	[ "$(rawmath --sizes=5x1 'not x > 1 or x ** 2 == 9 and -2 ** 2 < 0' | rawtotext)" = '1 1 0 1 0' ]
+	[ "$(rawmath --sizes=2,1,2 'not + android' not=<(pgm 1 1 9 1) 2>&1)" = 'rawmath: --sizes: goes without inputs' ]
+	[ "$(pgm 1 1 9 1 | rawmath 'not + 2' not=- | rawtotext)" = 3 ]
+	rawmath --sizes=2,3 --type=uchar --pnm 'x + 2*y' | cmp - <(pgm 2 3 255 0 1 2 3 4 5)
+	fails 2 "--sizes: '2,0' is not W,H,..., 1 to 16 sizes; each is a whole number in 1.." rawmath --sizes=2,0 1
+	fails 2 "a value is missing at character 5 of 'x or'" rawmath --sizes=2 'x or'
+	fails 1 'their product overflows' rawmath --sizes=2147483648,2147483648,2147483648 1
+}

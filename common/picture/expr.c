@@ -131,7 +131,7 @@ struct parser {
 	size_t nname, depth, nested;
 	unsigned char *used;
 	struct why *why;
-	bool failed;
+	bool failed, not_is_input;
 };
 
 static void
@@ -166,14 +166,23 @@ emit_named(struct parser *p, const char *sign)
 		}
 }
 
+/* Whether a character may be in a name. */
+static bool
+in_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
 /* Skips blanks. Then, if the operator comes next, steps past it and returns true. */
 static bool
 accept(struct parser *p, const char *sign)
 {
+	const size_t n = strlen(sign);
+
 	p->s += strspn(p->s, " \t\n");
-	if (p->failed || strncmp(p->s, sign, strlen(sign)))
+	if (p->failed || strncmp(p->s, sign, n) || (in_name(*sign) && in_name(p->s[n])))
 		return false;
-	p->s += strlen(sign);
+	p->s += n;
 	return true;
 }
 
@@ -211,7 +220,7 @@ parse_name(struct parser *p)
 	char what[80];
 	size_t n = 0;
 
-	while (isalnum((unsigned char)word[n]) || word[n] == '_')
+	while (in_name(word[n]))
 		n++;
 	p->s += n;
 	if (accept(p, "(")) {
@@ -261,7 +270,7 @@ static void
 parse_power(struct parser *p)
 {
 	parse_primary(p);
-	if (accept(p, "^")) {
+	if (accept(p, "^") || accept(p, "**")) {
 		parse_unary(p);
 		emit_named(p, "^");
 	}
@@ -286,9 +295,10 @@ parse_unary(struct parser *p)
 	p->nested--;
 }
 
-/* Operators by precedence, lowest first. "<=" stands before "<", so that it is found first. */
-static const char *const ranks[][7] = {{"||", NULL},
-				       {"&&", NULL},
+/* Operators by precedence, lowest first. "<=" stands before "<", so that it is found first. Before comparisons, `not` stands. */
+enum { NOT = 2 };
+static const char *const ranks[][7] = {{"||", "or", NULL},
+				       {"&&", "and", NULL},
 				       {"<=", ">=", "<", ">", "==", "!=", NULL},
 				       {"+", "-", NULL},
 				       {"*", "/", "%", NULL}};
@@ -300,6 +310,15 @@ parse_rank(struct parser *p, size_t rank)
 		parse_unary(p);
 		return;
 	}
+	if (rank == NOT && !p->not_is_input && accept(p, "not")) {
+		if (++p->nested > 4 * EXPR_DEPTH)
+			fail(p, "the expression is nested too deeply");
+		else
+			parse_rank(p, rank);
+		emit_named(p, "!");
+		p->nested--;
+		return;
+	}
 	parse_rank(p, rank + 1);
 	for (size_t i = 0; ranks[rank][i];) {
 		if (!accept(p, ranks[rank][i])) {
@@ -307,7 +326,7 @@ parse_rank(struct parser *p, size_t rank)
 			continue;
 		}
 		parse_rank(p, rank + 1);
-		emit_named(p, ranks[rank][i]);
+		emit_named(p, in_name(*ranks[rank][i]) ? ranks[rank][0] : ranks[rank][i]);
 		i = 0;
 	}
 }
@@ -344,6 +363,8 @@ expr_parse(struct expr *e, const char *text, const char *const *name, size_t nna
 
 	e->n = 0;
 	memset(used, 0, nname);
+	for (size_t i = 0; i < nname; i++)
+		p.not_is_input |= !strcmp(name[i], "not");
 	parse_choice(&p);
 	if (!accept(&p, "") || *p.s)
 		fail(&p, "an operator is missing");

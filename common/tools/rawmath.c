@@ -24,6 +24,8 @@ enum { INPUTS = 23, PLACES = 3, NAMES = PLACES + INPUTS, CHUNK = 512 * EXPR_BLOC
 struct args {
 	struct opt_common common;
 	int type; /* enum img_type - 1; -1: not given */
+	const char *sizes;
+	size_t size[IMG_MAXDIM], dim; /* of --sizes; 0: not given */
 	char **operand;
 	size_t noperand;
 	const char *name[NAMES]; /* x, y, z, and the inputs */
@@ -39,10 +41,13 @@ static const struct opt table[] = {{.name = "type",
 				    .arg = "TYPE",
 				    .help = "%s (float, or double where floats would lose digits)",
 				    .words = IMG_WORDS},
+				   {0, "sizes", OPT_STR, AT(sizes), "W,H,...",
+				    "without input: the shape of the result, fastest axis first"},
 				   {0}};
 
 static const struct opt_program program = {
     .what = "Computes an expression of the samples of its inputs, a, b, c ... or NAME=FILE.",
+    .example = "rawmath --type=uchar 'a > 100' coins.pgm >mask.pgm",
     .table = table,
     .common = OPT_THREADS | OPT_FORMAT,
     .operands = "EXPRESSION [FILE ...]",
@@ -78,9 +83,13 @@ parse(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &args.operand, &args.noperand);
 	if (!args.noperand)
 		die_usage("an expression is missing: rawmath 'a - b' A B");
+	if (args.sizes)
+		args.dim = opt_sizes("--sizes", args.sizes, args.size, IMG_MAXDIM, 0x1p31);
+	if (args.dim && args.noperand > 1)
+		die_usage("--sizes: goes without inputs");
 	for (size_t i = 1; i < args.noperand; i++)
 		add_input(&args, args.operand[i]);
-	if (!args.ninput)
+	if (!args.ninput && !args.dim)
 		add_input(&args, standard);
 	for (size_t i = 0; i < PLACES + args.ninput; i++)
 		for (size_t k = 0; k < i; k++)
@@ -310,7 +319,7 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	for (size_t i = 0; i < args->ninput; i++)
 		if (i != best)
 			insist_on_fit(&input[i], &input[best]);
-	if (!raw_try_map(input[0].in, &input[0].x)) {
+	if (args->ninput && !raw_try_map(input[0].in, &input[0].x)) {
 		if (input[0].count == input[best].count)
 			input[0].chunk = weir_xalloc(CHUNK, img_type_size(input[0].x.type));
 		else
@@ -335,6 +344,17 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	img_free(&y);
 }
 
+/* Computes a picture of the shape of --sizes, in place of an input. */
+static void
+make_picture(const struct args *args, struct input *input, struct raw_out *out, struct stats *st)
+{
+	img_init(&input->x, IMG_F32, (int)args->dim, args->size);
+	if (!img_count(&input->x, &input->count))
+		die("--sizes: '%s': their product overflows", args->sizes);
+	convert_item(args, input, out, st);
+	st->items = 1;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -347,7 +367,9 @@ main(int argc, char **argv)
 		input[i].in =
 		    raw_open((char *const *)(uintptr_t)&args->path[i], 1, args->common.max_bytes);
 	stats_start(&st);
-	for (; next_items(args, input); st.items++) {
+	if (args->dim)
+		make_picture(args, input, out, &st);
+	for (; args->ninput && next_items(args, input); st.items++) {
 		if (args->common.verbose)
 			raw_say(input[0].in, &input[0].x);
 		convert_item(args, input, out, &st);
