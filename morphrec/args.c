@@ -10,12 +10,18 @@
 #include "common/base/words.h"
 #include "morphrec/job.h"
 
+static const char one[] = "1"; /* the radius of --dilate and --erode without one */
+
 static const struct opt table[] = {
     {0, "open", OPT_STR, AT(reach), "R", "opening by reconstruction, by a shape of radius R",
      .seen = AT(has_open)},
     {0, "close", OPT_STR, AT(reach), "R", "closing by reconstruction, by a shape of radius R",
      .seen = AT(has_close)},
     {0, "tophat", OPT_STR, AT(reach), "R", "what --open takes off", .seen = AT(has_tophat)},
+    {0, "dilate", OPT_STR, AT(reach), "R", "the highest sample within a shape of radius R (1)",
+     .absent = one, .seen = AT(has_dilate)},
+    {0, "erode", OPT_STR, AT(reach), "R", "the lowest sample within a shape of radius R (1)",
+     .absent = one, .seen = AT(has_erode)},
     {0, "shape", OPT_STR, AT(shape), "SHAPE",
      "of those: square, disk, ball, line:DEGREES or a FILE (square)",
      .words = "square|disk|ball|FILE"},
@@ -40,7 +46,7 @@ static const struct opt table[] = {
     {0, "regmin", OPT_SET, AT(flag_op), NULL, "the regional minima, as a binary picture",
      .value = MORPHREC_REGMIN},
     {'m', "mask", OPT_STR, AT(mask), "FILE", "the mask; the marker is the input"},
-    {'e', "erode", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
+    {'e', "dual", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
     {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
      .lo = 4, .hi = 26, .words = "4|6|8|18|26", .seen = AT(has_conn)},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
@@ -58,6 +64,7 @@ static const struct opt table[] = {
 
 static const struct opt_program program = {
     .what = "Grayscale morphological reconstruction, and the operators made of it.",
+    .example = "morphrec --fill-holes coins.pgm >filled.pgm",
     .table = table,
     .common = OPT_THREADS | OPT_GPU | OPT_FORMAT | OPT_PART,
     .gpu_state = gpu_state};
@@ -75,6 +82,8 @@ choose(struct args *a)
 		   {a->has_open, MORPHREC_OPEN},
 		   {a->has_close, MORPHREC_CLOSE},
 		   {a->has_tophat, MORPHREC_TOPHAT},
+		   {a->has_dilate, MORPHREC_DILATE},
+		   {a->has_erode, MORPHREC_ERODE},
 		   {a->has_area, MORPHREC_AREA},
 		   {a->has_area_close, MORPHREC_AREA_CLOSE},
 		   {a->hysteresis != NULL, MORPHREC_HYSTERESIS},
@@ -94,9 +103,11 @@ choose(struct args *a)
 static void
 read_radius(struct args *a)
 {
-	const char *text = a->reach, *name = a->has_open    ? "--open"
-					     : a->has_close ? "--close"
-							    : "--tophat";
+	const char *text = a->reach, *name = a->has_open     ? "--open"
+					     : a->has_close  ? "--close"
+					     : a->has_dilate ? "--dilate"
+					     : a->has_erode  ? "--erode"
+							     : "--tophat";
 	a->unit = text;
 	const bool number = word_real(&a->unit, &a->radius);
 	const unsigned char next = (unsigned char)*a->unit;
@@ -150,7 +161,7 @@ read_shape(struct args *a)
 	if (!shape)
 		return;
 	if (!a->reach)
-		die_usage("--shape: goes with --open, --close or --tophat");
+		die_usage("--shape: goes with --open, --close, --tophat, --dilate or --erode");
 	read_kind(a, shape);
 	if (*a->unit && a->kind > ARGS_BALL)
 		die_usage("--shape=%s: takes a radius in pixels, not in %s", shape, a->unit);
@@ -165,7 +176,9 @@ check(const struct args *a)
 	if (a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 && a->conn != 26)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
 	if (a->erode && !a->mask)
-		die_usage("--erode: goes with a mask (-m) only");
+		die_usage("-e, --dual: goes with a mask (-m) only");
+	if (a->nan && (a->has_dilate || a->has_erode))
+		die_usage("--nan: not with --dilate or --erode, which are no reconstructions");
 	if (a->nan == ARGS_FRAME && a->o.op != MORPHREC_FILL_HOLES &&
 	    a->o.op != MORPHREC_CLEAR_BORDER)
 		die_usage("--nan=frame: goes with --fill-holes and --clear-border");
@@ -175,21 +188,21 @@ check(const struct args *a)
 		die_usage("--max-mem: goes with the method tile only");
 	if (a->max_mem && !morphrec_op_by_rows(a->o.op))
 		die_usage(
-		    "--max-mem: not with --regmax, --regmin, --open, --close, --tophat, --area "
-		    "or --area-close, which need the whole picture at a time");
+		    "--max-mem: not with --regmax, --regmin, --open, --close, --tophat, --dilate, "
+		    "--erode, --area or --area-close, which need the whole picture at a time");
 	if (a->common.gpu && a->max_mem)
 		die_usage("-g: goes without --max-mem");
 	if (a->seam && !a->common.share.n)
 		die_usage("--seam needs --part=I/N");
 	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||
-			morphrec_op_is_area(a->o.op)))
-		die_usage("--seam: not with --max-mem, -g, --area or --area-close, and only with "
-			  "the method tile");
+			morphrec_op_is_plain(a->o.op)))
+		die_usage("--seam: not with --max-mem, -g, --area, --area-close, --dilate or "
+			  "--erode, and only with the method tile");
 	if (a->seam && a->common.out && !strcmp(a->common.out, "-"))
 		die_usage("--seam: standard output takes a line, not the picture; -o needs a file");
-	if (morphrec_op_is_area(a->o.op) && (a->common.gpu || a->method != MORPHREC_TILE))
-		die_usage(
-		    "--area and --area-close are no reconstructions: not with -g or --method");
+	if (morphrec_op_is_plain(a->o.op) && (a->common.gpu || a->method != MORPHREC_TILE))
+		die_usage("--area, --area-close, --dilate and --erode are no reconstructions: not "
+			  "with -g or --method");
 }
 
 struct args
@@ -198,6 +211,11 @@ morphrec_args(int argc, char **argv)
 	struct args a = {.conn = 8, .unit = ""};
 
 	opt_parse(&program, argc, argv, &a, &a.path, &a.npath);
+	if (a.mask && a.has_erode && a.reach == one) { /* -e was so called */
+		a.has_erode = false;
+		a.reach = NULL;
+		a.erode = true;
+	}
 	choose(&a);
 	read_shape(&a);
 	check(&a);

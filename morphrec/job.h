@@ -31,7 +31,7 @@ struct args {
 	double degrees; /* ARGS_LINE */
 	const char *hysteresis;
 	bool has_hmax, has_hmin, has_hdome, has_open, has_close, has_tophat, has_area,
-	    has_area_close, has_conn;
+	    has_area_close, has_dilate, has_erode, has_conn;
 	int conn;
 	bool erode;
 	int nan; /* of enum args_nan */

@@ -143,7 +143,7 @@ floats() {
 		2|nothing to do|mask.pgm
 		2|several operations|--hmax=1 --fill-holes mask.pgm
 		2|several operations|--hmax=1 -m mask.pgm marker.pgm
-		2|--erode|-e --hmax=1 mask.pgm
+		2|--dual|-e --hmax=1 mask.pgm
 		2|not one of|-c 5 -m mask.pgm marker.pgm
 		2|--hmax|--hmax=0 mask.pgm
 		2|--hdome|--hdome=-1 mask.pgm
@@ -494,4 +494,17 @@ floats() {
 @test "--max-mem names the directory that has no room" {
 	gen noise 40 30 >f.pgm
 	TMPDIR=$PWD/nowhere fails 1 "no temporary file for 1200 bytes in $PWD/nowhere: No such file" morphrec --max-mem=1M --hmax=3 f.pgm
+}
+
+@test "dilation and erosion are the extremes within the shape, of which openings by reconstruction are made" {
+	gen noise 50 40 >f.pgm
+	for shape in square disk line:45; do
+		morphrec --open=2 --shape=$shape f.pgm | cmp - <(morphrec --erode=2 --shape=$shape f.pgm | morphrec -m f.pgm)
+		morphrec --close=2 --shape=$shape f.pgm | cmp - <(morphrec --dilate=2 --shape=$shape f.pgm | morphrec -e -m f.pgm)
+	done
+	gen --type=float -- values 3x1x2 1 -2 3 4 5 -6 >v.nrrd
+	[ "$(morphrec --dilate v.nrrd | rawtotext | paste -sd ' ')" = '1 3 3 5 5 5' ]
+	[ "$(morphrec -c 26 --erode v.nrrd | rawtotext | paste -sd ' ')" = '-2 -6 -6 -2 -6 -6' ]
+	morphrec --erode -m f.pgm f.pgm | cmp - f.pgm
+	fails 2 'are no reconstructions: not with -g or --method' morphrec --dilate --method=heap f.pgm
 }

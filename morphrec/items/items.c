@@ -606,7 +606,7 @@ operate(struct item *i, struct img *x, const struct morphrec_operator *o)
 		raw_die(i->in, err == -E2BIG
 				   ? "areas are counted in up to 4294967295 pixels at a time"
 				   : "no memory for the marker");
-	if (!morphrec_op_is_area(o->op))
+	if (!morphrec_op_is_plain(o->op))
 		item_reconstruct(i, marker.data, x->data, &i->what, 0);
 	else
 		refuse_nan(i, x->data);

@@ -177,6 +177,7 @@ static const struct {
 	     [MORPHREC_CLOSE] = {MORPHREC_GIVEN, MORPHREC_LEVEL, true},
 	     [MORPHREC_TOPHAT] = {MORPHREC_GIVEN, MORPHREC_DIFFERENCE, false},
 	     [MORPHREC_AREA_CLOSE] = {MORPHREC_GIVEN, MORPHREC_LEVEL, true},
+	     [MORPHREC_DILATE] = {MORPHREC_GIVEN, MORPHREC_LEVEL, true},
 	     [MORPHREC_HYSTERESIS] = {MORPHREC_THRESHOLD, MORPHREC_LEVEL, false}};
 
 bool
@@ -436,6 +437,8 @@ morphrec_marker(const struct morphrec_problem *a, const struct morphrec_operator
 	case MORPHREC_OPEN:
 	case MORPHREC_CLOSE:
 	case MORPHREC_TOPHAT:
+	case MORPHREC_ERODE:
+	case MORPHREC_DILATE:
 		return o->shape ? erode_by(a, o->shape, o->r, J, f) : erode_square(a, o->r, J, f);
 	case MORPHREC_AREA:
 	case MORPHREC_AREA_CLOSE:

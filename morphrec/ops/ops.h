@@ -69,6 +69,8 @@ enum morphrec_op {
 	MORPHREC_TOPHAT,       /* f - R(f eroded by a shape, f) */
 	MORPHREC_AREA, /* area opening, no reconstruction: morphrec_marker() makes the result */
 	MORPHREC_AREA_CLOSE, /* area closing, its dual */
+	MORPHREC_ERODE,	     /* f eroded by a shape, no reconstruction either */
+	MORPHREC_DILATE,     /* f dilated by a shape */
 	MORPHREC_HYSTERESIS  /* top where f >= lo is connected to f >= hi over f >= lo, else 0 */
 };
 
@@ -76,7 +78,7 @@ struct morphrec_operator {
 	enum morphrec_op op;
 	double h;      /* HMAX, HMIN, HDOME: > 0; a whole number for integers */
 	double lo, hi; /* HYSTERESIS */
-	/* OPEN, CLOSE, TOPHAT: shape NULL: a square or cube of side 2 r + 1; else the shape, r times. */
+	/* OPEN, CLOSE, TOPHAT, ERODE, DILATE: shape NULL: a square or cube of side 2 r + 1; else the shape, r times. */
 	size_t r;
 	const struct shape *shape; /* borrowed */
 	size_t area;		   /* AREA, AREA_CLOSE: pixels */
@@ -92,11 +94,11 @@ struct morphrec_operator {
 	double top;
 };
 
-/* Whether the operator is an area opening or closing, which is no reconstruction. */
+/* Whether the operator is no reconstruction: morphrec_marker() makes its result. */
 static inline bool
-morphrec_op_is_area(enum morphrec_op op)
+morphrec_op_is_plain(enum morphrec_op op)
 {
-	return op == MORPHREC_AREA || op == MORPHREC_AREA_CLOSE;
+	return op >= MORPHREC_AREA && op <= MORPHREC_DILATE;
 }
 
 /* Whether its result is no level of the picture but a difference of two, or a yes or no. */
