@@ -35,7 +35,8 @@ $(info left out, since $(ABSENT) is not installed (make deps): $(TOOLLEFT))
 endif
 TOOLFILES := $(filter-out $(TOOLLEFT),$(SMALL))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
-BINARIES := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(addprefix $(B)/,$(notdir $(TOOLS:.c=)))
+COMPILED := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(addprefix $(B)/,$(notdir $(TOOLS:.c=)))
+BINARIES := $(COMPILED) $(B)/weir
 
 # A file whose first line is `/* variants: f32_avx2 f64_avx2 */` is compiled once for each of them: common/base/simd.h.
 VARIED := $(shell grep -l '^/\* variants: ' */*.c */*/*.c)
@@ -136,6 +137,10 @@ $(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
 
 $(addprefix $(B)/,$(notdir $(TOOLS:.c=))): $(B)/%: $$(call tool,$$*) $(B)/libtools.a $(B)/libcommon.a
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
+
+# The script that lists them all.
+$(B)/weir: common/tools/weir Makefile $(COMPILED)
+	$(call say,SED)sed 's/@PROGRAMS@/$(notdir $(COMPILED))/; s/@VERSION@/$(VERSION)/' $< >$@ && chmod 755 $@
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))

@@ -112,7 +112,7 @@ gathers radon -t 2 --quiet -q -.1:.1:5 -X 40
 
 @test "every program has a line in the table" {
 	for program in "$B"/*; do
-		[ -f "$program" ] && [ -x "$program" ] || continue
+		[ -x "$program" ] && [ ! -d "$program" ] && [ "${program##*/}" != weir ] || continue
 		grep -qE "^[a-z]+ ${program##*/}( |\$)" <<<"$commands" || echo "no line for ${program##*/}"
 	done >missing
 	cat missing

@@ -124,7 +124,7 @@ references() {
 }
 
 @test "SEE ALSO is in order, and names every page of weir that the page refers to" {
-	# weir(7) is itself a list of the pages.
+	# weir(7) refers to most of them.
 	for page in "$root"/man/*.[15] "$root"/t/*.1; do
 		sed -n '/^\.Sh SEE ALSO/,/^\.Sh [^S]/p' "$page" >see
 		references see >names
