@@ -47,6 +47,7 @@ image pgmtoraw
 image rawtopnm --maxval=9 -t 2
 image rawinfo
 image rawinfo --json
+image rawinfo --robust --histogram
 image rawtotext
 image rawtile --size=8x8
 tiles rawjoin

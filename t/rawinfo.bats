@@ -73,6 +73,49 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 	fails 2 'exclude' rawinfo --json --skip
 }
 
+@test "--robust: median, deviation and clipped mean of what is finite, whatever the type" {
+	# The median of 24 numbers is between two of them. 200 is left out, and then nothing is.
+	for type in uchar short int uint64 float double; do
+		gen --type=$type values 6x4 9 10 10 10 10 10 10 10 10 10 10 11 11 11 11 11 11 11 11 11 11 12 12 200 >a
+		same <(rawinfo --robust a | sed '1,/^nan/d') 'median: 11
+mad: 1.4826
+clipped mean: 10.5652174
+clipped sd: 0.711769806'
+	done
+	gen --type=float -- values 8x1 nan inf 1 2 4 8 -inf nan >a
+	[ "$(rawinfo --robust a | sed '1,/^inf/d' | cut -d ' ' -f 2 | paste -sd ' ')" = '3 2.2239 mean: sd:' ]
+	gen values 1x1 nan >a
+	[ "$(rawinfo --robust --percentiles=5 --histogram=2 a | tail -n 2 | paste -sd ,)" = 'nan: 1,histogram: 0' ]
+}
+
+@test "--robust agrees between counted samples and ordered ones" {
+	for type in uchar short; do
+		gen noise 301 257 | rawmath --type=$type 'a * a / 300' - >a
+		rawinfo --robust --percentiles=.1,30,99 --histogram=7 a | sed '1,/^nan/d' >b
+		rawmath --type=double a a | rawinfo --robust --percentiles=.1,30,99 --histogram=7 | sed '1,/^nan/d' | cmp - b
+	done
+}
+
+@test "--percentiles fall between ranks, and -0 and 0 are one number" {
+	gen --type=float -- values 6x1 -0 10 0 20 40 30 >a
+	[ "$(rawinfo --percentiles=0,50,90,100 a | tail -n 4 | paste -sd ,)" = 'p0: 0,p50: 15,p90: 35,p100: 40' ]
+	rawinfo --json --percentiles=90 a | grep -F '"inf": 0, "p90": 35}'
+	fails 2 '--percentiles: 101 is not in 0..100' rawinfo --percentiles=5,101 a
+	fails 2 '--skip excludes' rawinfo --skip --histogram a
+	item float '2 3 1' 'kinds: complex domain domain' -- 1 2 3 4 5 6 >c
+	fails 1 'complex numbers have no order' rawinfo --robust c
+}
+
+@test "--histogram: N bins from the least to the greatest, or one for each of fewer integers" {
+	gen --type=float -- values 6x1 -2 0 .5 1 2 nan >a
+	[ "$(rawinfo --histogram=4 a | tail -n 5 | paste -sd ,)" = 'histogram: 4,-2 1,-1 0,0 2,1 2' ]
+	gen --type=int -- values 4x1 -1 2 2 1 >a
+	[ "$(rawinfo --histogram a | tail -n 5 | paste -sd ,)" = 'histogram: 4,-1 1,0 0,1 1,2 2' ]
+	rawinfo --json --histogram=2 a | grep -F '"histogram": [[-1, 1], [0.5, 3]]}'
+	gen --type=double values 2x1 3 3 | rawinfo --histogram | tail -n 1 | grep -x '3 2'
+	gen --type=double -- values 2x1 -1.5e308 1.5e308 | rawinfo --histogram=2 | tail -n 1 | grep -x '0 1'
+}
+
 @test "--json is one object a line with null where JSON has no number" {
 	gen --type=float values 1x1 nan >a.nrrd
 	same <(rawinfo --json a.nrrd a.nrrd | head -n 1) '{"file": "a.nrrd", "item": 1, "format": "raw", "type": "float", "axes": [{"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}, {"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}], "origin": null, "space": null, "endian": "little", "keys": [], "min": null, "max": null, "mean": null, "nan": 1, "inf": 0}'

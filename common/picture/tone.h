@@ -66,7 +66,4 @@ tone_planes(const struct tone *t)
 	return t->diverging || t->labels ? 3 : 1;
 }
 
-/* The number of values of x: its samples, or its pairs of samples when x is complex. */
-size_t tone_count(const struct img *x);
-
 #endif

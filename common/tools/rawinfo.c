@@ -1,4 +1,5 @@
-/* rawinfo: describes items, and the least, greatest and mean sample of each. */
+/* rawinfo: describes items, and the samples of each: range, mean, and, where asked for, ranks and noise. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +11,27 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/picture/ranks.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawinfo";
 
 struct args {
 	struct opt_common common;
-	bool json, skip;
+	bool json, skip, robust;
+	const char *percentiles;
+	int bins; /* 0: no histogram */
+	double percent[100];
+	size_t npercent;
 };
 
 static const struct opt table[] = {
     {0, "json", OPT_FLAG, AT(json), NULL, "one JSON object a line for each item"},
     {0, "skip", OPT_FLAG, AT(skip), NULL, "only the offset of each payload in its file"},
+    {0, "robust", OPT_FLAG, AT(robust), NULL, "also the median, and what outliers do not change"},
+    {0, "percentiles", OPT_STR, AT(percentiles), "P,...", "also these, of 0 to 100"},
+    {0, "histogram", OPT_INT, AT(bins), "N", "also how many samples lie in each of N bins (256)", 1,
+     1 << 20, .absent = "256"},
     {0}};
 
 static const struct opt_program program = {
@@ -32,10 +42,18 @@ static const struct opt_program program = {
 static void
 check(void *options)
 {
-	const struct args *args = options;
+	struct args *args = options;
 
 	if (args->json && args->skip)
 		die_usage("--json and --skip exclude each other");
+	if (args->skip && (args->robust || args->percentiles || args->bins))
+		die_usage("--skip excludes --robust, --percentiles and --histogram");
+	if (args->percentiles)
+		args->npercent =
+		    opt_reals_upto("--percentiles", args->percentiles, ',', args->percent, 100);
+	for (size_t i = 0; i < args->npercent; i++)
+		if (args->percent[i] < 0 || args->percent[i] > 100)
+			die_usage("--percentiles: %.9g is not in 0..100", args->percent[i]);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -218,7 +236,109 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	print_number(out, "min", s->lo);
 	print_number(out, "max", s->hi);
 	print_number(out, "mean", s->sum / (double)s->finite);
-	raw_printf(out, ", \"nan\": %ju, \"inf\": %ju}\n", (uintmax_t)s->nan, (uintmax_t)s->inf);
+	raw_printf(out, ", \"nan\": %ju, \"inf\": %ju", (uintmax_t)s->nan, (uintmax_t)s->inf);
+}
+
+/* --- ranks and noise ------------------------------------------------------------------------- */
+
+/* Returns the percentile among n values of r from rank `first` on, between two of them where it falls between; NaN of none. */
+static double
+percentile(struct ranks *r, double percent, size_t first, size_t n)
+{
+	const double place = percent / 100 * ((double)n - 1), part = place - floor(place);
+	double v[2];
+
+	if (!n)
+		return NAN;
+	first += (size_t)place;
+	ranks_find(r, (size_t[]){first, first + (part > 0)}, v);
+	return v[0] == v[1] ? v[0] : (1 - part) * v[0] + part * v[1];
+}
+
+static void
+print_figure(struct raw_out *out, bool json, const char *name, double v)
+{
+	if (json)
+		print_number(out, name, v);
+	else if (!isnan(v))
+		raw_printf(out, "%s: %.9g\n", name, real_shown(v));
+}
+
+/* What is more than 3 standard deviations from the median is left out, again and again until nothing is. */
+static void
+print_robust(struct raw_out *out, bool json, struct ranks *r, size_t n)
+{
+	const double median = percentile(r, 50, 0, n);
+	double lo = -DBL_MAX, hi = DBL_MAX;
+	struct ranks_sums s = ranks_measure(r, lo, hi, median);
+
+	for (double had = 0; s.n != had;) {
+		const double m = percentile(r, 50, (size_t)s.below, (size_t)s.n);
+
+		had = s.n;
+		lo = fmax(lo, m - 3 * s.sd);
+		hi = fmin(hi, m + 3 * s.sd);
+		s = ranks_measure(r, lo, hi, median);
+	}
+	r->centre = median;
+	print_figure(out, json, "median", median);
+	print_figure(out, json, "mad", 1.4826 * percentile(r, 50, 0, n));
+	print_figure(out, json, "clipped mean", s.mean);
+	print_figure(out, json, "clipped sd", s.sd);
+	r->centre = NAN;
+}
+
+/* Integers of fewer than N values have a bin each. */
+static void
+print_histogram(struct raw_out *out, const struct args *args, const struct ranks *r, bool whole,
+		const struct sample_stats *s)
+{
+	const double range = s->hi - s->lo;
+	const bool each = whole && range < args->bins;
+	const size_t most = each ? (size_t)range + 1 : (size_t)args->bins;
+	const size_t n = range > 0 ? most : s->finite > 0;
+	const double hi = each ? s->hi + 1 : s->hi, half = isfinite(range) ? 1 : .5;
+	const double width = (half * hi - half * s->lo) / (double)n;
+	size_t *count = weir_xalloc(n, sizeof *count);
+	double v[2 * RANKS_BLOCK];
+
+	memset(count, 0, n * sizeof *count);
+	for (size_t at = 0, some; at < r->n; at += some) {
+		some = r->n - at < RANKS_BLOCK ? r->n - at : RANKS_BLOCK;
+		ranks_load(r, at, some, v);
+		for (size_t i = 0; i < some; i++)
+			if (isfinite(v[i])) {
+				const double bin = n > 1 ? (half * v[i] - half * s->lo) / width : 0;
+
+				count[bin < (double)n ? (size_t)bin : n - 1] +=
+				    r->weight ? (size_t)r->weight[at + i] : 1;
+			}
+	}
+	raw_printf(out, args->json ? ", \"histogram\": [" : "histogram: %zu\n", n);
+	for (size_t i = 0; i < n; i++)
+		raw_printf(out, args->json ? "%s[%.17g, %zu]" : "%s%.9g %zu\n",
+			   args->json && i ? ", " : "",
+			   real_shown((half * s->lo + (double)i * width) / half), count[i]);
+	raw_printf(out, args->json ? "]" : "");
+	weir_free(count);
+}
+
+static void
+print_ranks(struct raw_out *out, const struct args *args, const struct img *x,
+	    const struct sample_stats *s)
+{
+	struct ranks r = ranks_start(x, false, 1);
+	char name[32];
+
+	if (args->robust)
+		print_robust(out, args->json, &r, s->finite);
+	for (size_t i = 0; i < args->npercent; i++) {
+		snprintf(name, sizeof name, "p%.9g", args->percent[i]);
+		print_figure(out, args->json, name, percentile(&r, args->percent[i], 0, s->finite));
+	}
+	if (args->bins)
+		print_histogram(out, args, &r, !img_is_float(x->type), s);
+	ranks_free(&r);
 }
 
 /* --------------------------------------------------------------------------------------------- */
@@ -233,8 +353,24 @@ describe(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 		raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
 		return;
 	}
-	s = survey(in, x, args->common.quiet, st);
+	if (args->robust || args->npercent || args->bins) {
+		size_t n;
+
+		if (img_is_complex(x))
+			raw_die(in, "complex numbers have no order; see rawaxes --slice");
+		raw_map(in, x);
+		img_count(x, &n);
+		stats_charge(st, STATS_READ);
+		sample_stats_start(&s);
+		sample_measure(&s, x->data, x->type, n);
+	} else {
+		s = survey(in, x, args->common.quiet, st);
+	}
 	(args->json ? print_json : print_text)(out, in, x, &s);
+	if (x->data)
+		print_ranks(out, args, x, &s);
+	raw_printf(out, args->json ? "}\n" : "");
+	stats_charge(st, STATS_COMPUTE);
 }
 
 int

@@ -7,6 +7,7 @@
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/base/stats.h"
+#include "common/picture/ranks.h"
 #include "common/picture/tone.h"
 #include "common/stream/alpha.h"
 #include "common/stream/axes.h"
@@ -168,7 +169,7 @@ static void
 put(const struct tone *t, const struct img *x, const struct img *y, struct raw_out *out,
     struct stats *st)
 {
-	const size_t n = tone_count(x), planes = tone_planes(t);
+	const size_t n = ranks_view(x, false).n, planes = tone_planes(t);
 	void *level = weir_xalloc(BLOCK * planes, img_type_size(y->type));
 
 	raw_head(out, y);
