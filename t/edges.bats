@@ -14,6 +14,7 @@ rawjoin		-
 rawaxes		-		--flip=0
 rawlabel	-
 rawdist		-
+rawback		-
 rawstack	-		--split --planes
 rawtonpy	-
 rawmath		-		a*2

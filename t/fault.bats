@@ -95,6 +95,7 @@ image rawlabel --to=csv
 image rawlabel --split=3
 image rawlabel --markers=image
 image rawdist -t 2
+image rawback -t 2 --box=5 --mask=image --rms=rms
 image rawstack
 image rawstack --combine=median
 image rawstack --combine=sum
