@@ -233,6 +233,7 @@ sky() {
 		morphrec -m $y $x 2>&1 >/dev/null | grep "morphrec: $y: it is a map of another place than $x"
 		rawjoin --overlap=sum $x $y 2>&1 >/dev/null | grep 'another place than the items before'
 		dptrace --mask=$y -p 0,0 -p 3,1 $x 2>&1 >/dev/null | grep -x "dptrace: $y: it is a map of another place than $x"
+		rawback --mask=$y $x 2>&1 >/dev/null | grep -x "rawback: $y: it is a map of another place than $x"
 	done
 	for y in none near same; do
 		rawmath 'a - b' a $y 2>&1 >/dev/null | cmp - /dev/null

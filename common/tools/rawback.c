@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
@@ -12,6 +13,7 @@
 #include "common/picture/ranks.h"
 #include "common/stream/axes.h"
 #include "common/stream/nodata.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawback";
@@ -276,6 +278,8 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	img_count(&args->masked, &masked);
 	if (args->mask && masked != plane && masked != plane * p.n)
 		raw_die(in, "--mask: '%s' has another shape", args->mask);
+	if (args->mask)
+		place_compare(&args->masked, x, .1, file_name(args->mask), raw_name(in));
 	raw_map(in, x);
 	m.from = x->data;
 	m.missing = nodata_of(x, false);
