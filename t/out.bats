@@ -270,17 +270,18 @@ signals_leave_nothing() {
 }
 
 @test "an input that shrinks while it is mapped leaves no output" {
-	gen --type=float noise 600 600 >mask.nrrd
+	local mask=$'mask\e[2J.nrrd'
+	gen --type=float noise 600 600 >"$mask"
 	mkfifo in
-	morphrec -m mask.nrrd -o out <in 2>err &
+	morphrec -m "$mask" -o out <in 2>err &
 	exec 7>in
 	wait_for_output
-	truncate -s 5000 mask.nrrd
+	truncate -s 5000 "$mask"
 	gen --type=float constant 600 600 0.5 >&7
 	exec 7>&-
 	wait $! && return 1
-	same err 'morphrec: mask.nrrd: it shrank while it was mapped'
-	only a.pgm want mask.nrrd in err
+	same err 'morphrec: mask\x1b[2J.nrrd: it shrank while it was mapped'
+	only a.pgm want "$mask" in err
 }
 
 @test "an input that shrinks in its last page, which then ends in zeros, fails, too" {

@@ -11,16 +11,25 @@ static bool quiet;
 static atomic_flag dying = ATOMIC_FLAG_INIT;
 static void (*do_first)(void);
 
+size_t
+visible_char(char to[VISIBLE], char c)
+{
+	static const char hex[] = "0123456789abcdef";
+	const bool control = (unsigned char)c < ' ' || c == 0x7f;
+	const char text[VISIBLE] = {control ? '\\' : c, c == '\n' ? 'n' : 'x', hex[c >> 4 & 15],
+				    hex[c & 15]};
+
+	memcpy(to, text, VISIBLE);
+	return !control ? 1 : c == '\n' ? 2 : VISIBLE;
+}
+
 char *
 make_visible(const char *text)
 {
-	char *out = malloc(4 * strlen(text) + 1), *to = out;
+	char *out = malloc(VISIBLE * (strlen(text) + 1)), *to = out;
 
 	for (; out && *text; text++)
-		if ((unsigned char)*text >= ' ' && *text != 0x7f)
-			*to++ = *text;
-		else
-			to += sprintf(to, *text == '\n' ? "\\n" : "\\x%02x", (unsigned char)*text);
+		to += visible_char(to, *text);
 	if (out)
 		*to = 0;
 	return out;

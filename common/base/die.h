@@ -6,6 +6,7 @@
 #define WEIR_BASE_DIE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* The program's name, with which every message begins. Each main.c defines it. */
 extern const char *const weir_prog;
@@ -26,10 +27,15 @@ void die_after(void (*first)(void));
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void warn_quiet(bool quiet);
 
+enum { VISIBLE = 4 }; /* the most bytes of a visible character */
+
 /*
- * Returns a copy of text with each control character written as \n or \x1b, so that a file name cannot forge a line of a
- * message or command a terminal. The caller frees it. NULL: no memory.
+ * Writes a byte, or a control character as \n or \x1b, so that a file name cannot forge a line of a message or command a
+ * terminal. Returns how many bytes it is then. A signal handler may call it.
  */
+size_t visible_char(char to[VISIBLE], char c);
+
+/* Returns a copy of text with each byte made visible. The caller frees it. NULL: no memory. */
 char *make_visible(const char *text);
 
 #endif

@@ -631,8 +631,8 @@ on_bus_error(int sig)
 	file_remove_unfinished();
 	const char *name = file_shrunk(), *const part[] = {weir_prog, ": ", name ? name : "a file"};
 	for (int i = 0; i < 3; i++)
-		for (const char *s = part[i]; *s && n < sizeof text - sizeof tail; s++)
-			text[n++] = (unsigned char)*s < ' ' || *s == 0x7f ? '?' : *s;
+		for (const char *s = part[i]; *s && n < sizeof text - sizeof tail - VISIBLE; s++)
+			n += visible_char(text + n, *s);
 	memcpy(text + n, tail, sizeof tail);
 	if (write(2, text, n + sizeof tail - 1) < 0)
 		_exit(1);

@@ -77,12 +77,9 @@ void
 raw_words(struct raw_out *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const unsigned char c = (unsigned char)text[i];
+		char seen[VISIBLE] = "\t";
 
-		if ((c < ' ' && c != '\t') || c == 0x7f)
-			raw_printf(out, c == '\n' ? "\\n" : "\\x%02x", c);
-		else
-			raw_text(out, text + i, 1);
+		raw_text(out, seen, text[i] == '\t' ? 1 : visible_char(seen, text[i]));
 	}
 }
 
