@@ -82,6 +82,7 @@ image dptrace -t 2 --quiet --to=wkt -f lines.json
 image dptrace -t 2 --quiet --objective=cost --to=wkt -p 1,1 -p 14,1
 image usfft -t 2 -T 2 -p points.nrrd
 fits fitstoraw
+short fitstoraw
 image rawtofits
 image rawtotiff
 tiff tifftoraw
@@ -132,6 +133,7 @@ inputs() {
 	pgmtoraw image | sed '/^encoding/i geotransform:=500 10 0 900 0 -10' | rawtile --size=8x8 >map
 	printf '1 2\n3 4\n' >numbers
 	rawtofits image >fits
+	head -c 5000 fits >short
 	rawtotiff --compress=deflate image >tiff
 	rawstack image image >stack
 	rawstack --planes image image image image image | rawmath "a > 200 ? nan : a" >bands

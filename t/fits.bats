@@ -351,6 +351,8 @@ after() {
 	head -c 2888 a.fits >short.fits
 	fitstoraw short.fits 2>err | rawtofits | cmp - a.fits
 	same err 'fitstoraw: short.fits: HDU 0: the last 2872 bytes are missing, which only fill the block'
+	run -1 fitstoraw -o b short.fits none.fits
+	[ "$output" = 'fitstoraw: none.fits: No such file or directory' ] # the warning is dropped
 	fails 1 'the payload ends after 7 of 8 bytes' fitstoraw <(head -c 2887 a.fits)
 	{ cat a.fits && printf 'hello world'; } >long.fits
 	fitstoraw long.fits 2>err | rawtofits | cmp - a.fits

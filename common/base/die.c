@@ -8,6 +8,7 @@
 #include "common/base/die.h"
 
 static bool quiet;
+static FILE *held; /* lines that wait */
 static atomic_flag dying = ATOMIC_FLAG_INIT;
 static void (*do_first)(void);
 
@@ -53,9 +54,9 @@ shorten(char *text)
 	memmove(stpcpy(to, " ... "), from, strlen(from) + 1);
 }
 
-/* Writes one line in one write(), so that the lines of processes that share a terminal do not mix. */
+/* Writes one line to f; without one, in one write(), so that the lines of processes that share a terminal do not mix. */
 static void
-say(const char *fmt, va_list ap)
+say(FILE *f, const char *fmt, va_list ap)
 {
 	char *text, *seen = NULL, *line;
 	int n;
@@ -70,7 +71,7 @@ say(const char *fmt, va_list ap)
 	free(seen);
 	if (n < 0)
 		return;
-	const ssize_t written = write(STDERR_FILENO, line, (size_t)n);
+	const ssize_t written = f ? fputs(line, f) : write(STDERR_FILENO, line, (size_t)n);
 	(void)written; /* a failure to write to stderr cannot be reported */
 	free(line);
 }
@@ -92,7 +93,7 @@ end(int status, const char *fmt, va_list ap)
 		do_first();
 	while (atomic_flag_test_and_set(&dying))
 		pause();
-	say(fmt, ap);
+	say(NULL, fmt, ap);
 	fflush(stdout);
 	quick_exit(status);
 }
@@ -123,8 +124,23 @@ warn(const char *fmt, ...)
 	if (quiet)
 		return;
 	va_start(ap, fmt);
-	say(fmt, ap);
+	say(held, fmt, ap);
 	va_end(ap);
+}
+
+void
+warn_hold(bool on)
+{
+	static char *lines;
+	static size_t n;
+
+	if (held) {
+		if (!fflush(held)) /* fclose() may lose the lines where there is no memory */
+			fputs(lines, stderr);
+		fclose(held);
+		free(lines);
+	}
+	held = on ? open_memstream(&lines, &n) : NULL;
 }
 
 void

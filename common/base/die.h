@@ -26,6 +26,8 @@ void die_after(void (*first)(void));
 /* warn() writes a line that --quiet silences; warn_quiet(true) silences it. */
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void warn_quiet(bool quiet);
+/* Between warn_hold(true) and warn_hold(false) warnings wait for the latter, and a process that dies drops them. */
+void warn_hold(bool on);
 
 enum { VISIBLE = 4 }; /* the most bytes of a visible character */
 

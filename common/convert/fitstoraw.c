@@ -747,6 +747,9 @@ next_unit(struct source *s, bool items)
 		fits_clear_errmsg();
 		return false;
 	}
+	/* cfitsio loses this error when it opens a file in memory. */
+	if (!status && s->f->Fptr->tfield && !s->f->Fptr->tableptr)
+		status = MEMORY_ALLOCATION;
 	if (items && status == UNKNOWN_REC) {
 		warn("%s: no HDU begins behind HDU %d, and the rest is left out: %s", s->file->name,
 		     s->unit - 1, fits_why(status).text);

@@ -201,6 +201,7 @@ tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
 	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
 	struct stats st;
 
+	warn_hold(!common->verbose);
 	stats_start(&st);
 	for (size_t i = 0; i < (npath ? npath : 1); i++) {
 		struct tempfile d = open_operand(npath ? path[i] : "-");
@@ -210,6 +211,7 @@ tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
 		tempfile_close(&d);
 	}
 	stats_close(&st, NULL, out, common);
+	warn_hold(false);
 }
 
 void

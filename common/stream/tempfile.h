@@ -23,7 +23,7 @@ struct tempfile {
 
 /*
  * Does the whole work of a program whose operands are such files: opens its output, calls convert for each operand, which is
- * stdin where there is none, closes all, and writes --stats. context is passed to convert.
+ * stdin where there is none, closes all, and writes --stats. context is passed to convert. Without -v, warnings wait for the end.
  */
 void tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
 		   void (*convert)(const void *context, const struct tempfile *d,
