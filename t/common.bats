@@ -15,11 +15,24 @@ load lib
 	fails 2 "--max-bytes: '-1'" rawtopnm --max-bytes=-1
 	fails 2 "--max-bytes: '1Q'" rawtopnm --max-bytes=1Q
 	fails 2 "--max-bytes: '0' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=0
+	fails 2 "--max-bytes: '4611686018427387905' is not a whole number in 1..4611686018427387904" rawtopnm --max-bytes=4611686018427387905
 	fails 2 "--min-size: '0' is not a whole number in 1..4503599627370496" rawlabel --min-size=0
 	fails 2 "--node: '1000001' is not a whole number in 1..1000000, or" morphrec --node=1000001
 	fails 2 "-e, --tol: '.6' is not a number above 0, at most 0.5" usfft -T 1 -n 4 -e .6
 	fails 2 "--distance: '-1' is not a number in 0..1e+300" emst --distance=-1
 	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
+}
+
+@test "a whole number is exact or refused, and one whose exponent stands for its last digits is neither" {
+	pgm 1 1 9 1 >a
+	for n in 9007199254740993 18446744073709551617 9.007199254740993e15 9007199254740993.00 90071992547409930E-1 100000000000000000000000; do
+		fails 2 "--above: '-$n' has more digits than a double" rawlabel --above="-$n" a
+		fails 2 "--size: '$n' has more digits than a double" rawtile --size="8x$n" a
+		fails 2 "a number has more digits than a double at character 3 of 'a+$n'" rawmath "a+$n" a
+	done
+	for n in 18446744073709551616 9007199254740994.0 90071992547409920e-1 1e23 1.7976931348623157e308 000.10 0e9 1e-400 0x1p60; do
+		rawmath "$(rawlabel --above="-$n" a | rawtotext) == (a > -$n)" a | rawtotext | grep -x 1
+	done
 }
 
 @test "a number inside an option or a key is read by the same rules: no blanks, no wrapping, nothing behind it" {

@@ -39,20 +39,11 @@ opt_number(const char *text, double *v)
 bool
 opt_size(const char *text, size_t *v)
 {
-	static const char suffix[] = "kMGT";
-	unsigned long long n;
-	const char *s;
-	char *end;
+	static const char suffix[] = "1kMGT";
+	const char end = text[strspn(text, "0123456789")], *s = strchr(suffix, end ? end : '1');
 
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	n = strtoull(text, &end, 10);
-	*v = (size_t)n;
-	if (errno || !*end)
-		return !errno;
-	s = strchr(suffix, *end);
-	return s && !end[1] && weir_mul(*v, (size_t)1 << 10 * (s - suffix + 1), v);
+	return word_size_before(&text, end, v) && s && !*text &&
+	       weir_mul(*v, (size_t)1 << 10 * (s - suffix), v);
 }
 
 bool
@@ -122,7 +113,9 @@ store_size(const struct opt *o, const char *value, size_t *to)
 {
 	char lo[LIMIT], hi[LIMIT];
 
-	if (opt_size(value, to) && (value == o->absent || within(o, (double)*to)))
+	/* As whole numbers: 2^62 + 1 would be 2^62 as a double. */
+	if (opt_size(value, to) && (value == o->absent || (o->lo == 0 && o->hi == 0) ||
+				    (*to >= (size_t)o->lo && *to <= (size_t)o->hi)))
 		return;
 	if (o->lo == 0 && o->hi == 0)
 		die_usage("%s: '%s' is not a whole number, or one before k, M, G or T", spelled(o),
@@ -222,7 +215,7 @@ store(const struct opt *o, const char *value, void *args, size_t most)
 		double *v = to;
 		if (!opt_number(value, v) || !isfinite(*v) || !within(o, *v))
 			die_range(o, value, "a number");
-		if (!value[strspn(value, "-+0123456789")] && strtold(value, NULL) != *v)
+		if (word_rounds(value))
 			die_usage("%s: '%s' has more digits than a double", spelled(o), value);
 	} else if (o->kind == OPT_STR)
 		*(const char **)to = value;
@@ -246,14 +239,17 @@ form_of(const char *option, char text[LIMIT])
 
 /* Returns how many numbers there are; 0 when the text is something else. A comma may stand for x. */
 static size_t
-read_reals(const char *text, char sep, double *v, size_t max)
+read_reals(const char *option, const char *text, char sep, double *v, size_t max)
 {
 	size_t n = 0;
 
-	for (const char *s = text; n < max; s++) {
+	for (const char *s = text, *from; n < max; s++) {
+		from = s;
 		if (!word_real(&s, &v[n]) || !isfinite(v[n]) ||
 		    (*s && *s != sep && !(sep == 'x' && *s == ',')))
 			return 0;
+		if (word_rounds(from))
+			die_usage("%s: '%s' has more digits than a double", option, from);
 		n++;
 		if (!*s)
 			return n;
@@ -264,7 +260,7 @@ read_reals(const char *text, char sep, double *v, size_t max)
 size_t
 opt_reals_upto(const char *option, const char *text, char sep, double *v, size_t max)
 {
-	const size_t n = read_reals(text, sep, v, max);
+	const size_t n = read_reals(option, text, sep, v, max);
 	char form[LIMIT];
 
 	if (!n)
@@ -278,7 +274,7 @@ opt_reals(const char *option, const char *text, char sep, double *v, size_t n)
 {
 	char form[LIMIT];
 
-	if (read_reals(text, sep, v, n) == n)
+	if (read_reals(option, text, sep, v, n) == n)
 		return;
 	if (n == 1)
 		die_usage("%s: '%s' is not a number", option, text);
@@ -290,7 +286,7 @@ size_t
 opt_sizes(const char *option, const char *text, size_t *v, size_t max, double most)
 {
 	double size[MAXSIZES];
-	const size_t n = read_reals(text, 'x', size, max);
+	const size_t n = read_reals(option, text, 'x', size, max);
 	size_t i = 0;
 	char form[LIMIT];
 

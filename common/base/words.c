@@ -1,6 +1,7 @@
 /* Takes words and numbers from a line of text, one by one. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,47 @@ word_real(const char **s, double *v)
 	*v = strtod(from, &end);
 	*s = end;
 	return end != from && !isspace((unsigned char)*from);
+}
+
+bool
+word_whole(const char *text, size_t most, size_t *v)
+{
+	return text && word_size(&text, 0, v) && *v <= most && word_none(text);
+}
+
+size_t
+word_reals(const char *text, char sep, double *v, size_t most)
+{
+	size_t n = 0;
+
+	for (text = text ? skip(text) : ""; *text; text = skip(text + (*text == sep)))
+		if (n == most || !word_real(&text, &v[n++]) ||
+		    (*text && !isspace((unsigned char)*text) && (*text != sep || !text[1])))
+			return 0;
+	return n;
+}
+
+bool
+word_rounds(const char *s)
+{
+	const double v = fabs(strtod(s, NULL));
+	char held[340], *h = held; /* DBL_MAX has 309 digits */
+	int n = 0;
+
+	s += strspn(s, "+-0.");
+	for (const char *c = s; isdigit((unsigned char)*c) || *c == '.'; c++)
+		n += *c != '.';
+	if (!(v >= 0x1p53) || isinf(v) || !n) /* or hexadecimal */
+		return false;
+	snprintf(held, sizeof held, "%.*e", n < 330 ? n - 1 : 330, v);
+	for (; n > 0; s++)
+		if (*s != '.') {
+			h += *h == '.';
+			n--;
+			if (*s != (isdigit((unsigned char)*h) ? *h++ : '0'))
+				return true;
+		}
+	return false;
 }
 
 bool

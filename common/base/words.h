@@ -11,6 +11,15 @@ bool word_size(const char **s, size_t lo, size_t *v);
 /* Takes a number, nan and inf too, before which no blank stands. False: there is none. */
 bool word_real(const char **s, double *v);
 
+/* Reads a text that is one whole number up to `most`, between blanks at most. False: it is NULL or anything else, and *v too. */
+bool word_whole(const char *text, size_t most, size_t *v);
+
+/* Reads a text of up to `most` numbers with blanks or one sep between them. Returns how many; 0: it is NULL or anything else. */
+size_t word_reals(const char *text, char sep, double *v, size_t most);
+
+/* Whether a double holds other digits than those of the number at s, from 2^53 on. In 1e23 nobody asked for more than one. */
+bool word_rounds(const char *s);
+
 /* Takes a whole number that ends before the character `end`, which is taken, too. False: there is no such number. */
 bool word_size_before(const char **s, char end, size_t *v);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/cpu.h"
+#include "common/base/words.h"
 #include "common/picture/expr.h"
 
 /* --- operations over a block ------------------------------------------------------------------------------------------ */
@@ -257,6 +258,8 @@ parse_primary(struct parser *p)
 		const double v = strtod(p->s, &end);
 		if (end == p->s)
 			fail(p, "a number is malformed");
+		else if (word_rounds(p->s))
+			fail(p, "a number has more digits than a double");
 		p->s = end;
 		emit(p, CONSTANT, 0, v, 0);
 	} else if (isalpha((unsigned char)*p->s) || *p->s == '_') {

@@ -7,6 +7,7 @@
 #include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
+#include "common/base/words.h"
 #include "common/picture/ranks.h"
 #include "common/picture/tone.h"
 
@@ -248,16 +249,11 @@ tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, v
 static bool
 parse_end(const char *text, size_t n, struct tone_end *end)
 {
-	char word[64];
-
 	end->is_percentile = *text == 'p';
-	text += end->is_percentile;
-	n -= end->is_percentile;
-	if (n >= sizeof word)
-		return false;
-	memcpy(word, text, n);
-	word[n] = '\0';
-	return opt_number(word, &end->v) && isfinite(end->v) &&
+
+	const char *at = text + end->is_percentile;
+
+	return !word_rounds(at) && word_real(&at, &end->v) && at == text + n && isfinite(end->v) &&
 	       (!end->is_percentile || (end->v >= 0 && end->v <= 100));
 }
 
