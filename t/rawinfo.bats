@@ -21,6 +21,11 @@ nan: 1'
 # (stdin): item 2, PNM, 1 bytes of samples'
 }
 
+@test "a mean is right where no double holds the sum" {
+	item double '3 2' -- 1.7e308 1.7e308 -1.7e308 -1.7e308 3 5 | rawinfo | grep -x 'mean: 1.33333333'
+	item double 3 -- 1.7976931348623157e308 nan 1.7976931348623157e308 | rawinfo --json | grep '"mean": 1.7976931348623157e+308,'
+}
+
 @test "infinities are counted apart" {
 	gen --type=double -- values 4x1 inf -inf 2 nan >a.nrrd
 	same <(rawinfo a.nrrd | tail -n 5) 'min: 2

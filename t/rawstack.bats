@@ -116,6 +116,12 @@ sample="0" role="description">b2'
 	same <(rawstack --combine=median a b c | rawtotext) '2 5 1 nan'
 	same <(rawstack --combine=median <(item double 1 -- 1.7e308) <(item double 1 -- 1.5e308) | rawtotext) 1.6e+308
 	same <(rawstack --combine=mean a b c | rawtotext) '2.3333333 5 1 nan'
+	item double '3 4' -- 1.7e308 3 1 1.7e308 5 2 -1.7e308 7 inf -1.7e308 9 3 | rawstack --split >far # no double holds the sum
+	same <(rawstack --combine=mean far | rawtotext) '0 6 inf'
+	for far in 1e200 1e-200 1e308; do # nor the squares
+		item double '1 12' -- 1 1 1 1 1 1 1 1.7 1 1 1 1 | rawmath --type=double "a * $far" | rawstack --split >far
+		rawstack --combine=clip far | rawmath "abs(a / $far - 1) < 1e-12" | rawtotext | grep -x 1
+	done
 	same <(rawstack --combine=sum a b c | rawtotext) '7 10 3 nan'
 	same <(rawstack --combine=min a b c | rawtotext) '1 2 -5 nan'
 	same <(rawstack --combine=max a b c | rawtotext) '4 8 7 nan'

@@ -211,7 +211,7 @@ sample_threshold(uint8_t *restrict chosen, double *restrict work, const void *re
 void
 sample_stats_start(struct sample_stats *s)
 {
-	*s = (struct sample_stats){.lo = INFINITY, .hi = -INFINITY};
+	*s = (struct sample_stats){.lo = INFINITY, .hi = -INFINITY, .unit = 1};
 }
 
 /* Eight running results side by side, so that the compiler has independent chains to vectorise. */
@@ -259,17 +259,33 @@ WEIR_CLONES_OF(bool, all_finite, (const double *v, size_t n), (v, n))
 void
 sample_stats_add(struct sample_stats *s, const double *v, size_t n)
 {
-	if (all_finite(v, n)) {
-		add_finite(s, v, n);
+	const double unit = 0x1p64, sum = s->sum / (unit / s->unit);
+
+	if (!(n == 1 ? isfinite(*v) : all_finite(v, n))) {
+		for (size_t i = 0; i < n; i++)
+			if (isnan(v[i]))
+				s->nan++;
+			else if (isinf(v[i]))
+				s->inf++;
+			else
+				sample_stats_add(s, v + i, 1);
 		return;
 	}
+	add_finite(s, v, n);
+	if (s->unit == 1 && isfinite(s->sum))
+		return;
+	s->unit = unit; /* the sum has passed the doubles */
+	s->sum = sum;
 	for (size_t i = 0; i < n; i++)
-		if (isnan(v[i]))
-			s->nan++;
-		else if (isinf(v[i]))
-			s->inf++;
-		else
-			add_finite(s, v + i, 1);
+		s->sum += v[i] / unit;
+}
+
+double
+sample_mean(const struct sample_stats *s)
+{
+	const double mean = s->sum / (double)s->finite;
+
+	return s->unit == 1 ? mean : fmin(fmax(mean * s->unit, s->lo), s->hi);
 }
 
 /* The sums of a block of at most 65536 samples fit 32 bits. */

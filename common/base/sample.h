@@ -51,6 +51,7 @@ sample_copy(void *to, size_t to_step, const void *from, ptrdiff_t from_step, siz
 /* The least and greatest finite sample, the sum and number of finite samples, and the numbers of NaN and infinite ones. */
 struct sample_stats {
 	double lo, hi, sum; /* inf, -inf, 0 before the first */
+	double unit;	    /* of the sum: 1, or 2^64 once it has passed the doubles */
 	uint64_t finite, nan, inf;
 };
 
@@ -59,6 +60,9 @@ void sample_stats_add(struct sample_stats *s, const double *v, size_t n);
 
 /* Does the same with samples of any type. The sum of small unsigned integers is exact, and quick. */
 void sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_t n);
+
+/* Returns the mean of the finite samples; NaN where there is none. */
+double sample_mean(const struct sample_stats *s);
 
 /* Reverses the bytes of each of count samples of 1, 2, 4 or 8 bytes, at memory speed. */
 void swap_bytes(void *buf, size_t count, size_t size);

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -45,13 +46,51 @@ WEIR_CLONES(add_most,
 	}
 }
 
+/* The total of a mean whose sum would pass the doubles is in units of 2^64, and its count has this bit. */
+#define FAR  0x80000000u
+#define UNIT 0x1p64
+
+/* Whether a total has passed the doubles, or may do so. */
+WEIR_CLONES_OF(bool, may_pass,
+	       (const double *total, const unsigned *count, const double *v, size_t n),
+	       (total, count, v, n))
+{
+	int may = 0;
+
+	for (size_t i = 0; i < n; i++)
+		may |= (fabs(total[i]) > 0x1p1022) | (fabs(v[i]) > 0x1p1022) | (count[i] >= FAR);
+	return may;
+}
+
+static void
+add_far(double *total, unsigned *count, double v)
+{
+	const double sum = *total + v / (*count < FAR ? 1 : UNIT);
+	const bool passes = isinf(sum) && isfinite(*total) && isfinite(v);
+
+	*total = passes ? *total / UNIT + v / UNIT : sum;
+	*count = (*count | (passes ? FAR : 0)) + 1;
+}
+
+/* A mean that rounding leads beyond the doubles is the greatest one. */
+static double
+scaled(double mean, double unit)
+{
+	return unit > 1 && isfinite(mean) ? fmin(fmax(mean * unit, -DBL_MAX), DBL_MAX)
+					  : mean * unit;
+}
+
 void
 combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n)
 {
 	if (how == COMBINE_MIN || how == COMBINE_MAX)
 		add_most(total, count, v, n, how == COMBINE_MAX ? 1 : -1);
-	else
+	else if (how != COMBINE_MEAN || !may_pass(total, count, v, n))
 		add_sum(total, count, v, n);
+	else
+		for (size_t i = 0; i < n; i++)
+			if (!isnan(v[i]))
+				add_far(&total[i], &count[i], v[i]);
 }
 
 void
@@ -61,7 +100,7 @@ combine_finish(enum combine how, double *total, const unsigned *count, size_t n)
 		if (!count[i])
 			total[i] = NAN;
 		else if (how == COMBINE_MEAN)
-			total[i] /= count[i];
+			total[i] = scaled(total[i] / (count[i] & ~FAR), count[i] < FAR ? 1 : UNIT);
 	}
 }
 
@@ -99,10 +138,15 @@ middle(double (*v)[COMBINE_BLOCK], size_t i, size_t from, size_t to)
 	return m % 2 ? b : isfinite(a + b) ? (a + b) / 2 : a / 2 + b / 2;
 }
 
-/* The clipped mean of column i, sorted, whose first `count` numbers are no NaN. */
+/* The clipped mean of column i, sorted, whose first `count` numbers are no NaN. Its squares are kept within the doubles. */
 static double
 clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count)
 {
+	const double far = fmax(fabs(v[0][i]), fabs(v[count - 1][i]));
+	const double unit = far > 0x1p400 ? 0x1p600 : far < 0x1p-400 ? 0x1p-600 : 1;
+
+	for (size_t k = 0; unit != 1 && k < count; k++)
+		v[k][i] /= unit;
 	for (size_t from = 0, to = count;;) {
 		const double m = middle(v, i, from, to), n = (double)(to - from);
 		const size_t had = to - from;
@@ -119,7 +163,7 @@ clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count)
 		while (from < to && v[to - 1][i] - m > most)
 			to--;
 		if (to - from == had || to == from)
-			return sum / n;
+			return scaled(sum / n, unit);
 	}
 }
 

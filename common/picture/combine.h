@@ -21,7 +21,7 @@ int combine_needs_all(enum combine how);
 
 /*
  * For sums, means, least and greatest numbers, items come one after the other. total[i] holds the result so far, and count[i]
- * how many numbers there were, for i < n. The last call makes total[i] NaN where there was none.
+ * how many numbers there were, for i < n; their form is combine.c's own. The last call makes total[i] NaN where there was none.
  */
 void combine_start(enum combine how, double *total, unsigned *count, size_t n);
 void combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n);

@@ -116,7 +116,7 @@ print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	print_header(out, in, x);
 	if (s->finite)
 		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", real_shown(s->lo),
-			   real_shown(s->hi), real_shown(s->sum / (double)s->finite));
+			   real_shown(s->hi), real_shown(sample_mean(s)));
 	raw_printf(out, "nan: %ju\n", (uintmax_t)s->nan);
 	if (s->inf)
 		raw_printf(out, "inf: %ju\n", (uintmax_t)s->inf);
@@ -235,7 +235,7 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	raw_printf(out, "]");
 	print_number(out, "min", s->lo);
 	print_number(out, "max", s->hi);
-	print_number(out, "mean", s->sum / (double)s->finite);
+	print_number(out, "mean", sample_mean(s));
 	raw_printf(out, ", \"nan\": %ju, \"inf\": %ju", (uintmax_t)s->nan, (uintmax_t)s->inf);
 }
 
