@@ -198,10 +198,14 @@ gather_by_gather() {
 	done <<-'END'
 		.0000004,5 6,dt as 1..65535 whole us
 		nan,5 6,the time axis has no spacing
-		.004,5 6 7,3 offsets for 2 traces
+		.004,5 6 7,offsets:= has 3 numbers for 2 traces
 		.004,5 6x,offsets:= is not a list of numbers
 		.004,5 3e9,trace 2: an offset of 3e+09
 	END
+	for cdp in 7x 1.5 2147483648 '1 2' ''; do
+		item float '2 2' 'spacings: .004 nan' "cdp:=$cdp" -- {1..4} | rawtosu 2>said | sutoraw | grep -axF cdp:=1
+		same said "rawtosu: (stdin): item 1: cdp:=$cdp is no whole number of 32 bits, and is left out"
+	done
 }
 
 @test "segy: IBM and IEEE files come back byte for byte, and as the same numbers" {

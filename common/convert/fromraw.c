@@ -1,5 +1,4 @@
 /* The traces of raw items as records of SU and SEG-Y. */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
 #include "common/stream/raw.h"
@@ -25,6 +25,7 @@ struct feed {
 	size_t skip, least,
 	    most;	/* the trace begins there in its row; the least and the most of the item */
 	double *offset; /* the item's list of offsets */
+	double cdp;	/* of the item; NaN: none */
 	void *raw;	/* a trace in the item's type */
 	double *wide;	/* the same as doubles */
 	float *data;	/* the same as floats */
@@ -102,17 +103,13 @@ read_offsets(struct feed *f, const struct img *x, size_t n)
 {
 	const char *text = img_key(x, "offsets");
 	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
-	char *end;
 
 	if (text && count != fold && count != n)
-		raw_die(f->in, "%zu offsets for %zu traces", count, fold);
+		raw_die(f->in, "offsets:= has %zu numbers for %zu traces", count, fold);
 	weir_free(f->offset);
 	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
-	for (size_t i = 0; i < count; i++, text = end) {
-		f->offset[i] = strtod(text, &end);
-		if (end == text || (*end && !isspace((unsigned char)*end)))
-			raw_die(f->in, "offsets:= is not a list of numbers");
-	}
+	if (word_reals(text, ' ', f->offset, count) != count)
+		raw_die(f->in, "offsets:= is not a list of numbers");
 	return count;
 }
 
@@ -128,7 +125,6 @@ offset_of_axis(const struct img *x, size_t j)
 static void
 make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 {
-	const char *cdp = img_key(x, "cdp");
 	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
 	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
 	const struct {
@@ -137,7 +133,7 @@ make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 	} words[] = {
 	    {TRACE_TRACL, 4, (long)(f->trace + 1)},
 	    {TRACE_TRACR, 4, (long)(f->trace + 1)},
-	    {TRACE_CDP, 4, cdp ? strtol(cdp, NULL, 10) : (long)(raw_item(f->in) + j / fold)},
+	    {TRACE_CDP, 4, isnan(f->cdp) ? (long)(raw_item(f->in) + j / fold) : lrint(f->cdp)},
 	    {TRACE_CDPT, 4, (long)(j % fold + 1)},
 	    {TRACE_TRID, 2, 1},
 	    {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
@@ -259,9 +255,16 @@ put_trailers(struct feed *f)
 static void
 put_item(struct feed *f, const struct img *x)
 {
+	const char *cdp = img_key(x, "cdp");
 	const size_t n = count_traces(f, x);
 	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
 
+	/* No sample is placed by it, so what is no number of a header is left out. */
+	if (!cdp || !opt_number(cdp, &f->cdp) || rint(f->cdp) != f->cdp || fabs(f->cdp) >= 0x1p31)
+		f->cdp = NAN;
+	if (cdp && isnan(f->cdp) && !f->sink->headers)
+		warn("%s: item %zu: cdp:=%.40s is no whole number of 32 bits, and is left out",
+		     raw_name(f->in), raw_item(f->in), cdp);
 	if (!f->ns)
 		start(f, x);
 	if (x->axis[0].n < f->ns && f->sink->headers)
