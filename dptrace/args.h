@@ -91,7 +91,7 @@ void points_free(struct points *p);
  * Parses a world file, six numbers A D B E C F. Pixel (x, y) lies at (A x + B y + C, D x + E y + F). Returns 0, or -1 with
  * a sentence in why.
  */
-int world_parse(double world[6], const char *text, size_t n, struct why *why);
+int world_parse(double world[6], const char *text, struct why *why);
 
 /*
  * Parses the key geotransform:= x0 dx rx y0 ry dy into the six numbers of a world file. The outer corner of pixel (i, j)

@@ -7,6 +7,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/base/words.h"
 #include "dptrace/args.h"
 
 enum { WORD = 64 }; /* the longest number that is read */
@@ -37,12 +38,12 @@ unsigned
 crs_number(const char *name)
 {
 	const char *epsg = name ? strcasestr(name, "EPSG:") : NULL;
-	unsigned n;
+	size_t n;
 
 	/* CRS84 of OGC is 4326 with the longitude first, as GeoJSON has it. */
 	if (!epsg)
 		return name && strstr(name, "CRS84") ? 4326 : 0;
-	return sscanf(strrchr(epsg, ':'), ":%9u", &n) == 1 ? n : 0;
+	return word_whole(strrchr(epsg, ':') + 1, 999999999, &n) ? (unsigned)n : 0;
 }
 
 /* Notes the system that the text names for its places. Returns 0, or -1 with a sentence in why where it named another before. */
@@ -341,22 +342,13 @@ points_parse(struct points *p, const char *text, size_t n, struct why *why)
 
 /* Reads the six numbers of text, lines or not; what: a word for messages. Returns 0, or -1 with a sentence in why. */
 static int
-parse_six(double v[6], const char *what, const char *text, size_t n, struct why *why)
+parse_six(double v[6], const char *what, const char *text, struct why *why)
 {
-	const char *end = text + n, *at = text;
-	int count = 0, r = 0;
-	double number;
+	bool good = word_reals(text, ' ', v, 6) == 6;
 
-	while (at < end && r >= 0) {
-		const char *nl = end_of_line(at, end);
-		while ((r = next_number(&at, nl, &number, why)) > 0)
-			if (count++ < 6)
-				v[count - 1] = number;
-		at = nl < end ? nl + 1 : end;
-	}
-	if (r < 0)
-		return -1;
-	return count == 6 ? 0 : why_set(why, "%d numbers: %s has six", count, what);
+	for (int i = 0; good && i < 6; i++)
+		good = isfinite(v[i]);
+	return good ? 0 : why_set(why, "%s has six finite numbers, and nothing else", what);
 }
 
 static bool
@@ -366,9 +358,9 @@ is_flat(const double world[6])
 }
 
 int
-world_parse(double world[6], const char *text, size_t n, struct why *why)
+world_parse(double world[6], const char *text, struct why *why)
 {
-	if (parse_six(world, "a world file", text, n, why))
+	if (parse_six(world, "a world file", text, why))
 		return -1;
 	return is_flat(world) ? why_set(why, "the first four numbers map the picture onto a line")
 			      : 0;
@@ -379,7 +371,7 @@ geotransform_parse(double world[6], const char *text, struct why *why)
 {
 	double g[6];
 
-	if (parse_six(g, "a geotransform", text, strlen(text), why))
+	if (parse_six(g, "a geotransform", text, why))
 		return -1;
 	const double map[6] = {
 	    g[1], g[4], g[2], g[5], g[0] + (g[1] + g[2]) / 2, g[3] + (g[4] + g[5]) / 2};

@@ -303,6 +303,7 @@ read_text(const char *path, size_t *n)
 	if (f != stdin)
 		fclose(f);
 	insist_on_text(path, text, *n);
+	text[*n] = 0;
 	return text;
 }
 
@@ -341,7 +342,7 @@ read_world(const struct args *a, double world[6])
 	if (!a->world)
 		return NULL;
 	char *text = read_text(a->world, &n);
-	if (world_parse(world, text, n, &why))
+	if (world_parse(world, text, &why))
 		die("%s: %s", a->world, why.text);
 	weir_free(text);
 	return world;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/words.h"
 #include "emst/args.h"
 
 static const struct opt table[] = {
@@ -57,21 +57,16 @@ static const struct opt_program program = {
 static struct args_size
 parse_size(const char *text)
 {
-	size_t n = strlen(text);
-	char *number = weir_xstrdup(text);
-	bool percent = n && text[n - 1] == '%';
-	struct args_size s = {0, -1};
+	const char *at = text;
+	double v;
+	const bool number = word_real(&at, &v), percent = *at == '%';
 
-	if (percent)
-		number[n - 1] = 0;
-	if (!opt_number(number, percent ? &s.percent : &s.number) ||
-	    (percent && !(s.percent >= 0 && s.percent <= 100)) ||
-	    (!percent && !(s.number >= 1 && s.number < 0x1p31 && s.number == floor(s.number))))
+	if (!number || at[percent] ||
+	    (percent ? !(v >= 0 && v <= 100) : !(v >= 1 && v < 0x1p31 && v == floor(v))))
 		die_usage(
 		    "--min-size: '%s' is not a whole number in 1..2147483647, or 0%% to 100%%",
 		    text);
-	weir_free(number);
-	return s;
+	return percent ? (struct args_size){0, v} : (struct args_size){v, -1};
 }
 
 /* Checks that the options that cut the tree go together. */

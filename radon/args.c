@@ -8,6 +8,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/words.h"
 #include "gpu/use.h"
 #include "radon/args.h"
 
@@ -36,15 +37,12 @@ end_polygon(struct corners *c, const char *path, size_t line)
 static void
 add_corner(struct corners *c, const char *path, size_t line, const char *text)
 {
-	double tau, q;
-	int used = 0;
+	double v[2];
 
-	if (sscanf(text, "%lf %lf %n", &tau, &q, &used) != 2 || text[used] || !isfinite(tau) ||
-	    !isfinite(q))
+	if (word_reals(text, ' ', v, 2) != 2 || !isfinite(v[0]) || !isfinite(v[1]))
 		die("%s: line %zu: '%s' is not a corner `tau q'", path, line, text);
 	c->v = weir_xgrow(c->v, &c->room, c->n + 1, sizeof *c->v);
-	c->v[c->n][0] = tau;
-	c->v[c->n++][1] = q;
+	memcpy(c->v[c->n++], v, sizeof v);
 }
 
 /*
@@ -192,7 +190,6 @@ static void
 parse_mute(const struct args *a, struct radon_mute *m)
 {
 	const char *s = a->mute;
-	char part[64];
 	double v[2];
 
 	if (!strchr(s, ':')) {
@@ -201,20 +198,16 @@ parse_mute(const struct args *a, struct radon_mute *m)
 		return;
 	}
 	for (bool more = true; more; m->n++) {
-		const size_t n = strcspn(s, ",");
 		if (m->n == RADON_MAXMUTE)
 			die_usage("--mute: '%s' has more than %d points", a->mute, RADON_MAXMUTE);
-		if (n >= sizeof part)
+		if (!word_real(&s, &v[0]) || *s++ != ':' || !word_real(&s, &v[1]) ||
+		    (*s && *s != ',') || !isfinite(v[0]) || !isfinite(v[1]))
 			die_usage("--mute: '%s' is no list of points T:Q,T:Q", a->mute);
-		memcpy(part, s, n);
-		part[n] = 0;
-		opt_reals("--mute", part, ':', v, 2);
 		m->t[m->n] = v[0];
 		m->q[m->n] = v[1];
 		if (m->n && !(v[0] > m->t[m->n - 1]))
 			die_usage("--mute: the times of '%s' do not ascend", a->mute);
-		more = s[n] == ',';
-		s += n + 1;
+		more = *s++ == ',';
 	}
 }
 

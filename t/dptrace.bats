@@ -244,7 +244,7 @@ tables() {
 	dptrace -n 2 --snap=0 $ends map.nrrd >out
 	same out "$(printf '5.000 22.000\n75.000 17.000')"
 	sed 's/^geotransform:=.*/geotransform:=1 2 3/' map.nrrd >bad.nrrd
-	fails 1 'geotransform: 3 numbers: a geotransform has six' dptrace -n 2 $ends --to=wkt bad.nrrd
+	fails 1 'geotransform: a geotransform has six finite numbers' dptrace -n 2 $ends --to=wkt bad.nrrd
 }
 
 @test "the overlay is the picture with the polyline in red and its points in yellow" {
@@ -468,9 +468,9 @@ fading() {
 		2|--angle|$ends -a 181 road.pgm
 		2|--half-width|$ends -w 0 road.pgm
 		1|a half-width of 81 px is beyond the image of 80 x 40|$ends -w 81 road.pgm
-		1|five: 5 numbers: a world file has six|$ends --world=five road.pgm
+		1|five: a world file has six finite numbers|$ends --world=five road.pgm
 		1|onto a line|$ends --world=flat road.pgm
-		1|'x' is not a finite number|$ends --world=word road.pgm
+		1|word: a world file has six finite numbers|$ends --world=word road.pgm
 		2|--spacing: goes without --guides|$ends -n 3 --spacing=10 road.pgm
 		2|standard input is the picture|-f -
 		2|goes with the sum|$ends --objective=cost --length=column road.pgm

@@ -492,8 +492,7 @@ are for panels|--model --mute=1
 --cut is for panels|$curves --lsq --subtract --cut
 do not ascend|$curves --lsq --mute=2:1,1:1
 --mute|$curves --lsq --mute=1:2:3
---mute: ''|$curves --lsq --mute=1:.1,
-no list of points|$curves --lsq --mute=$(printf '%070d' 1):.1
+--mute: '1:.1,' is no list|$curves --lsq --mute=1:.1,
 --lsq|$curves --lsq=-1
 --lsq: 'autumn' is not a number|$curves --lsq=autumn
 --sparse|$curves --sparse=x

@@ -473,6 +473,20 @@ ome() {
 	done
 }
 
+@test "a malformed key makes no tag, and is named" {
+	local key
+	for key in tiff.photometric:=5x tiff.photometric:=-2 tiff.photometric:=65541 tiff.extrasamples:=1,x tiff.ColorMap:=1,2,3,4 \
+		tiff.ColorMap:=1,2,65536 tiff.ColorMap:=1,2,-3 tiff.MaxSampleValue:=4294967297 tiff.SMinSampleValue:=2x 'geotransform:=0 1 0 9 0 -1 5' \
+		'geotransform:=0 1 0 9 0 -1x' 'geotransform:=0 1 0 nan 0 -1' 'geotiff.keys:=1 1 0 65537' crs:=EPSG:4326x crs:=EPSG:69868 crs:=4326 \
+		'tiff.tag.65001:=3 65536' 'tiff.tag.65001:=4 4294967296' 'tiff.tag.65001:=3 -1' 'tiff.tag.65001:=1 0g' tiff.tag.4294967297:=3; do
+		item uchar '2 1 1' 'kinds: vector space space' "$key" -- 1 2 | rawtotiff 2>said | tifftoraw >a
+		[[ $(cat said) == "rawtotiff: $key "*" left out" ]]
+		if grep -a "^${key%%:=*}:=" a; then false; fi
+	done
+	item uchar '4 1 1' 'kinds: vector space space' tiff.photometric:=5 'tiff.tag.65001:=3 65535' crs:=EPSG:32633 -- 1 2 3 4 | rawtotiff 2>said | tifftoraw >a
+	[ "$(grep -acxe tiff.photometric:=5 -e 'tiff.tag.65001:=3 65535' -e crs:=EPSG:32633 a)" -eq 3 ] && [ ! -s said ]
+}
+
 @test "bits, planes, palettes, halves, big-endian files and orientations are read as tifffile and Pillow read them" {
 	/usr/bin/python3 -c 'import PIL' 2>/dev/null || skip "python3-pil is not installed"
 	py <<-'END'

@@ -158,18 +158,6 @@ wconv_drop_kernels(struct wconv_kernels *k)
 
 /* --- places -------------------------------------------------------------------------------------------------------- */
 
-/* Reads exactly n numbers, separated by blanks. */
-static int
-read_numbers(const char *text, double *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		text += strspn(text, " \t");
-		if (!word_real(&text, &v[i]) || !strchr(" \t", *text))
-			return -1;
-	}
-	return word_none(text) ? 0 : -1;
-}
-
 static void
 spread_nodes(double *node, size_t g, double n, int place)
 {
@@ -211,7 +199,7 @@ find_nodes(const struct wconv_kernels *k, const struct wconv_ask *ask, bool y, s
 	} else if (ask->place != WCONV_PLACE_UNSAID) {
 		spread_nodes(node, g, (double)n, ask->place);
 	} else if (text) {
-		if (read_numbers(text, node, g))
+		if (word_reals(text, ' ', node, g) != g)
 			return why_set(why, "%s:=%.40s is not %zu numbers", key, text, g);
 		return count_from(node, g, corner, why);
 	} else if (k->file.dim == 4 && isfinite(a->min) && isfinite(a->spacing) &&
@@ -238,7 +226,7 @@ find_pair(const struct wconv_kernels *k, const char *key, double *x, double *y, 
 
 	if (!text)
 		return 0;
-	if (read_numbers(text, v, 2) || !isfinite(v[0]) || !isfinite(v[1]))
+	if (word_reals(text, ' ', v, 2) != 2 || !isfinite(v[0]) || !isfinite(v[1]))
 		return why_set(why, "%s:=%.40s is not two numbers", key, text);
 	*x = v[0];
 	*y = v[1];

@@ -18,6 +18,7 @@
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
+#include "common/base/words.h"
 
 /* ---- paths ---- */
 
@@ -29,14 +30,11 @@ enum { MAXLINKS = 40 };
 static int
 descriptor_of(const char *dir, const char *base)
 {
-	char own[64], *end;
-	long fd;
+	char own[64];
+	size_t fd;
 
 	snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
-	if (strcmp(dir, own) || !isdigit((unsigned char)*base))
-		return -1;
-	fd = strtol(base, &end, 10);
-	return *end || fd > INT_MAX ? -1 : (int)fd;
+	return strcmp(dir, own) || !word_whole(base, INT_MAX, &fd) ? -1 : (int)fd;
 }
 
 /* Returns the directory of path, with every symbolic link followed. The caller frees it. NULL: see errno. */

@@ -5,6 +5,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/par.h"
+#include "common/base/words.h"
 
 /* The threads that OMP_NUM_THREADS asks for, and the most that OMP_THREAD_LIMIT allows. 0: not set, or not valid. */
 static int asked_for, most;
@@ -14,13 +15,9 @@ static int
 number_of(const char *variable)
 {
 	const char *s = getenv(variable);
-	char *end;
-	long n;
+	size_t n;
 
-	if (!s)
-		return 0;
-	n = strtol(s, &end, 10);
-	return end != s && (!*end || *end == ',') && n > 0 && n <= 4096 ? (int)n : 0;
+	return s && word_size_before(&s, strchr(s, ',') ? ',' : '\0', &n) && n <= 4096 ? (int)n : 0;
 }
 
 /* Whether s is a stack size of at least one megabyte, which a worker needs. It is in kilobytes unless B, K, M or G follows. */

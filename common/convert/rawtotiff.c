@@ -12,6 +12,7 @@
 #include "common/base/opt.h"
 #include "common/base/progress.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/convert/tiff.h"
 #include "common/stream/alpha.h"
 #include "common/stream/axes.h"
@@ -61,33 +62,33 @@ format_of(const struct img *x, const struct pages *p)
 
 /* Takes the meaning of n planes beside the colours from the key of tifftoraw. Returns false where it has not so many. */
 static bool
-extra_of(const struct img *x, size_t n, uint16_t *extra)
+extra_of(struct img *x, size_t n, uint16_t *extra)
 {
-	const char *s = img_key(x, "tiff.extrasamples");
+	double v[64];
 
-	for (size_t i = 0; s && i < n; i++, s++) {
-		if (*s < '0' || *s > '2' || s[1] != (i + 1 < n ? ',' : 0))
-			return false;
-		extra[i] = (uint16_t)(*s - '0');
-		s++;
-	}
-	return s;
+	if (tiff_numbers(x, "tiff.extrasamples", ',', v, 64, 1, true) != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		extra[i] =
+		    (uint16_t)(v[i] > EXTRASAMPLE_UNASSALPHA ? EXTRASAMPLE_UNSPECIFIED : v[i]);
+	return true;
 }
 
 static void
-set_colour(TIFF *t, const struct img *x, const struct pages *p)
+set_colour(TIFF *t, struct img *x, const struct pages *p)
 {
-	const char *key = img_key(x, "tiff.photometric"), *kind = x->axis[0].kind;
+	const char *kind = x->axis[0].kind;
 	const bool rgba = p->row && !strcmp(kind, "RGBA-color");
 	const bool rgb = p->row && (rgba || !strcmp(kind, "RGB-color"));
 	unsigned photometric = rgb ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
 	uint16_t extra[UINT16_MAX + 1] = {EXTRASAMPLE_UNSPECIFIED}; /* 0 */
 	const size_t samples = p->complex ? 1 : p->planes;
+	double own_kind;
 
-	if (key && p->planes >= 3 &&
-	    (atoi(key) == PHOTOMETRIC_SEPARATED || atoi(key) == PHOTOMETRIC_CIELAB ||
-	     atoi(key) == PHOTOMETRIC_MINISBLACK || atoi(key) == PHOTOMETRIC_RGB))
-		photometric = (unsigned)atoi(key);
+	if (tiff_numbers(x, "tiff.photometric", ' ', &own_kind, 1, 1, true) && p->planes >= 3 &&
+	    (own_kind == PHOTOMETRIC_SEPARATED || own_kind == PHOTOMETRIC_CIELAB ||
+	     own_kind == PHOTOMETRIC_MINISBLACK || own_kind == PHOTOMETRIC_RGB))
+		photometric = (unsigned)own_kind;
 	const size_t own = photometric == PHOTOMETRIC_SEPARATED	   ? 4
 			   : photometric == PHOTOMETRIC_MINISBLACK ? 1
 								   : 3;
@@ -104,7 +105,7 @@ set_colour(TIFF *t, const struct img *x, const struct pages *p)
 }
 
 static void
-set_layout(TIFF *t, const struct args *args, const struct img *x, const struct pages *p)
+set_layout(TIFF *t, const struct args *args, struct img *x, const struct pages *p)
 {
 	static const unsigned codecs[] = {[PLAIN] = COMPRESSION_NONE,
 					  [DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
@@ -149,14 +150,12 @@ set_resolution(TIFF *t, const struct img *x, const struct pages *p)
 	double n = 1, u = a->spacing, v = b->spacing;
 	const char *key = img_key(x, TIFF_RESOLUTION);
 	unsigned code = unit_code(a->unit);
-	char unit[3] = "";
 
 	/* Of axes without units, the key of tifftoraw has it: n pixels a unit where the spacing is 1. */
-	if (!a->unit && !b->unit && key && sscanf(key, "%lf %2s", &n, unit) >= 1 && n > 0 &&
-	    isfinite(n)) {
+	if (!a->unit && !b->unit && key && word_real(&key, &n) && n > 0) {
 		u = isnan(u) ? 1 : u;
 		v = isnan(v) ? 1 : v;
-		code = unit_code(unit);
+		code = unit_code(key + (*key == ' '));
 	} else if (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints")) {
 		return; /* axes of a map count pixels */
 	}
@@ -318,7 +317,7 @@ set_description(TIFF *t, const struct img *x, const struct pages *p, bool first)
 
 /* Sets the tags of page i of x, i < p->n. After a failure, tiff_why() says what was wrong. */
 static void
-set_tags(TIFF *t, const struct args *args, const struct img *x, const struct pages *p, size_t i)
+set_tags(TIFF *t, const struct args *args, struct img *x, const struct pages *p, size_t i)
 {
 	set_layout(t, args, x, p);
 	set_resolution(t, x, p);
@@ -401,7 +400,7 @@ shape_of(const struct raw_in *in, const struct img *x)
 struct writer {
 	TIFF *t;
 	struct raw_in *in;
-	const struct img *x;
+	struct img *x;
 	struct pages p;
 	struct nodata nodata;
 	size_t found[2];    /* samples that are numbers and equal nodata; that are NaN */
@@ -520,7 +519,7 @@ put_run(const struct args *args, struct writer *w, struct progress *bar, struct 
 }
 
 static void
-put_pages(const struct args *args, struct raw_in *in, const struct img *x, struct stats *st)
+put_pages(const struct args *args, struct raw_in *in, struct img *x, struct stats *st)
 {
 	struct writer w = {
 	    .t = args->t, .in = in, .x = x, .p = shape_of(in, x), .nodata = nodata_of(x, false)};

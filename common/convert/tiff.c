@@ -1,4 +1,5 @@
 /* link: -ltiff */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/convert/tiff.h"
 
 enum { TIFF_LONGEST = 1 << 24 }; /* bytes of a tag that becomes a key */
@@ -352,17 +354,18 @@ tiff_keep_tags(TIFF *t, struct img *x, const char *name)
 
 /* --- to tags --------------------------------------------------------------------------------------------------------- */
 
-/* Reads two hexadecimal digits or a decimal number at *s, and moves *s behind it. Returns false at the end. */
+/* Reads two hexadecimal digits or a whole number at *s, and moves *s behind it. Returns false where there is none. */
 static bool
-scan_number(const char **s, bool hex, uint32_t *number)
+scan_number(const char **s, size_t size, size_t *number)
 {
 	const char two[3] = {(*s)[0], (*s)[0] ? (*s)[1] : (char)0, 0};
-	char *end;
 
-	*number = (uint32_t)(hex ? strtoul(two, &end, 16) : strtoul(*s, &end, 10));
-	if (end == (hex ? two : *s) || (hex && end != two + 2))
+	if (size > 1)
+		return word_size(s, 0, number) && *number < (size_t)1 << 8 * size;
+	if (strspn(two, "0123456789abcdefABCDEF") < 2)
 		return false;
-	*s = hex ? *s + 2 : end;
+	*number = strtoul(two, NULL, 16);
+	*s += 2;
 	return true;
 }
 
@@ -371,19 +374,20 @@ static void *
 scan_values(const char *s, struct values *v)
 {
 	const size_t size = size_of(v->type);
-	uint32_t number;
+	size_t number;
 
 	if (!size)
 		return NULL;
 	unsigned char *bytes = weir_xalloc(strlen(s) + 1, size);
 
-	for (v->n = 0; scan_number(&s, size == 1, &number); v->n++) {
+	for (v->n = 0; scan_number(&s, size, &number); v->n++) {
 		const uint16_t word = (uint16_t)number;
+		const uint32_t wide = (uint32_t)number;
 
 		if (size == 1)
 			bytes[v->n] = (unsigned char)number;
 		else
-			memcpy(bytes + size * v->n, size == 2 ? (void *)&word : &number, size);
+			memcpy(bytes + size * v->n, size == 2 ? (const void *)&word : &wide, size);
 	}
 	bytes[size * v->n] = 0;
 	v->at = bytes;
@@ -438,21 +442,58 @@ void
 tiff_set_tags(TIFF *t, const struct img *x, bool imagej)
 {
 	for (size_t i = 0; i < x->nkey; i++) {
-		unsigned tag, type;
-		struct values v;
-		int used = 0;
+		const char *name = x->key[i].name, *text = x->key[i].value;
+		struct values v = {0};
+		size_t tag, type;
 
-		if (sscanf(x->key[i].name, PREFIX "%u", &tag) != 1 || is_known(tag) ||
-		    is_bound(tag) || tag < TIFFTAG_TARGETPRINTER ||
-		    ((tag == IMAGEJ_COUNTS || tag == IMAGEJ_DATA) && !imagej) ||
-		    sscanf(x->key[i].value, "%u %n", &type, &used) != 1 || !used)
+		if (strncmp(name, PREFIX, strlen(PREFIX)))
 			continue;
-		v.type = (TIFFDataType)type;
-		void *values = scan_values(x->key[i].value + used, &v);
+		if (word_whole(name + strlen(PREFIX), UINT16_MAX, &tag) &&
+		    word_size(&text, 1, &type)) {
+			if (is_known((uint32_t)tag) || is_bound((uint32_t)tag) ||
+			    tag < TIFFTAG_TARGETPRINTER ||
+			    ((tag == IMAGEJ_COUNTS || tag == IMAGEJ_DATA) && !imagej))
+				continue;
+			v.type = (TIFFDataType)(type < TIFF_IFD8 ? type : 0);
+		}
+		void *values = scan_values(text + (*text == ' '), &v);
 		if (values)
-			set_values(t, tag, &v);
+			set_values(t, (uint32_t)tag, &v);
+		else
+			warn("%s:=%.40s are no values of a tag, and are left out", name,
+			     x->key[i].value);
 		weir_free(values);
 	}
+}
+
+void
+tiff_add_numbers(struct img *x, const char *name, const double *v, size_t n)
+{
+	char *text = weir_xalloc(n + 1, 26), *s = text;
+
+	*text = 0;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %.17g" : "%.17g", v[i]);
+	img_add_key(x, name, text);
+	weir_free(text);
+}
+
+size_t
+tiff_numbers(struct img *x, const char *name, char sep, double *v, size_t most, size_t least,
+	     bool whole)
+{
+	const char *text = img_key(x, name);
+	const size_t n = word_reals(text, sep, v, most);
+	bool good = n && n % least == 0;
+
+	for (size_t i = 0; i < n; i++)
+		good &= isfinite(v[i]) &&
+			(!whole || (v[i] >= 0 && v[i] <= UINT16_MAX && v[i] == floor(v[i])));
+	if (text && !good) {
+		warn("%s:=%.40s is malformed, and is left out", name, text);
+		img_drop_key(x, name);
+	}
+	return good ? n : 0;
 }
 
 /* ---- palettes ---- */
@@ -480,32 +521,25 @@ tiff_palette_of(TIFF *t, unsigned bits, struct img *x)
 }
 
 bool
-tiff_set_palette(TIFF *t, unsigned bits, const struct img *x)
+tiff_set_palette(TIFF *t, unsigned bits, struct img *x)
 {
-	const char *s = img_key(x, KEY);
-	unsigned colour[3];
-	size_t n = 0;
-	int used;
-
-	if (!s || bits > 16)
+	if (!img_key(x, KEY) || bits > 16)
 		return false;
+	double *v = weir_xalloc((size_t)3 << 16, sizeof *v);
 	uint16_t *map = weir_xalloc((size_t)3 << bits, sizeof *map);
+	size_t n = tiff_numbers(x, KEY, ',', v, (size_t)3 << 16, 3, true);
 
+	n = n > (size_t)3 << bits ? 0 : n;
 	memset(map, 0,
 	       ((size_t)3 << bits) * sizeof *map); /* entries that the key lacks are black */
-	for (; sscanf(s, "%u,%u,%u%n", &colour[0], &colour[1], &colour[2], &used) == 3; s += used) {
-		if (n >> bits)
-			break;
-		for (size_t k = 0; k < 3; k++)
-			map[(k << bits) + n] = (uint16_t)colour[k];
-		n++;
-	}
-	const bool good = n && !*s;
-	if (good)
+	for (size_t i = 0; i < n; i++)
+		map[(i % 3 << bits) + i / 3] = (uint16_t)v[i];
+	weir_free(v);
+	if (n)
 		TIFFSetField(t, TIFFTAG_COLORMAP, map, map + ((size_t)1 << bits),
 			     map + ((size_t)2 << bits));
 	weir_free(map);
-	return good;
+	return n;
 }
 
 /* ---- ranges ---- */
@@ -522,33 +556,7 @@ static const struct range {
 	      {"tiff.SMinSampleValue", TIFFTAG_SMINSAMPLEVALUE, true},
 	      {"tiff.SMaxSampleValue", TIFFTAG_SMAXSAMPLEVALUE, true}};
 
-enum { RANGES = sizeof ranges / sizeof *ranges, DIGITS = 26 };
-
-void
-tiff_add_numbers(struct img *x, const char *name, const double *v, size_t n)
-{
-	char *text = weir_xalloc(n + 1, DIGITS), *s = text;
-
-	*text = 0;
-	for (size_t i = 0; i < n; i++)
-		s += sprintf(s, i ? " %.17g" : "%.17g", v[i]);
-	img_add_key(x, name, text);
-	weir_free(text);
-}
-
-size_t
-tiff_read_numbers(const char *text, double *v, size_t most)
-{
-	size_t n = 0;
-	char *end;
-
-	for (; text && n < most; n++, text = end) {
-		v[n] = strtod(text, &end);
-		if (end == text)
-			break;
-	}
-	return n;
-}
+enum { RANGES = sizeof ranges / sizeof *ranges };
 
 void
 tiff_range_of(TIFF *t, struct img *x)
@@ -567,7 +575,7 @@ tiff_range_of(TIFF *t, struct img *x)
 }
 
 void
-tiff_set_range(TIFF *t, const struct img *x)
+tiff_set_range(TIFF *t, struct img *x)
 {
 	uint16_t n = 1;
 
@@ -576,14 +584,13 @@ tiff_set_range(TIFF *t, const struct img *x)
 
 	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MULTI);
 	for (int i = 0; i < RANGES; i++) {
-		const char *text = img_key(x, ranges[i].key);
-		unsigned v;
+		const size_t got = tiff_numbers(x, ranges[i].key, ' ', all,
+						ranges[i].planes ? n : 1, 1, !ranges[i].planes);
 
-		if (ranges[i].planes && tiff_read_numbers(text, all, n) == n)
+		if (got == n && ranges[i].planes)
 			TIFFSetField(t, ranges[i].tag, all);
-		else if (text && !ranges[i].planes && sscanf(text, "%u", &v) == 1 &&
-			 v <= UINT16_MAX)
-			TIFFSetField(t, ranges[i].tag, (int)v);
+		else if (got && !ranges[i].planes)
+			TIFFSetField(t, ranges[i].tag, (int)*all);
 	}
 	TIFFSetField(t, TIFFTAG_PERSAMPLE, PERSAMPLE_MERGED);
 	weir_free(all);

@@ -62,7 +62,7 @@ char *tiff_unescape(const char *value);
  * false when x has none, or one with more colours.
  */
 void tiff_palette_of(TIFF *t, unsigned bits, struct img *x);
-bool tiff_set_palette(TIFF *t, unsigned bits, const struct img *x);
+bool tiff_set_palette(TIFF *t, unsigned bits, struct img *x);
 
 /*
  * Adds tags of private or unknown meaning to x as keys `tiff.tag.NUMBER:=TYPE VALUES`: hexadecimal digits for text and bytes,
@@ -78,12 +78,16 @@ void tiff_set_tags(TIFF *t, const struct img *x, bool imagej);
  * keys, which are true of the samples of the file alone.
  */
 void tiff_range_of(TIFF *t, struct img *x);
-void tiff_set_range(TIFF *t, const struct img *x);
+void tiff_set_range(TIFF *t, struct img *x);
 void tiff_drop_range(struct img *x);
 
-/* Adds n numbers to x as a key, and reads up to `most` from the text of one, which may be NULL. Returns how many. */
+/*
+ * Adds n numbers to x as a key. tiff_numbers() reads those of a key, a multiple of `least` up to `most`; whole: from 0 to 65535. It
+ * returns how many. 0: there is no such key, or it is malformed, and dropped with a warning.
+ */
 void tiff_add_numbers(struct img *x, const char *name, const double *v, size_t n);
-size_t tiff_read_numbers(const char *text, double *v, size_t most);
+size_t tiff_numbers(struct img *x, const char *name, char sep, double *v, size_t most, size_t least,
+		    bool whole);
 
 /* --- maps: tiffgeo.c ------------------------------------------------------------------------------------------------- */
 
@@ -94,7 +98,7 @@ size_t tiff_read_numbers(const char *text, double *v, size_t most);
  * the positions.
  */
 void tiff_geo_of(TIFF *t, struct img *x, int row_axis);
-void tiff_set_geo(TIFF *t, const struct img *x, int row_axis);
+void tiff_set_geo(TIFF *t, struct img *x, int row_axis);
 
 /* --- stacks: tiffstack.c --------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/die.h"
+#include "common/base/words.h"
 #include "common/convert/tiff.h"
 #include "common/picture/mosaic.h"
 
@@ -179,30 +181,31 @@ set_crs(TIFF *t, unsigned crs)
 }
 
 void
-tiff_set_geo(TIFF *t, const struct img *x, int row_axis)
+tiff_set_geo(TIFF *t, struct img *x, int row_axis)
 {
 	const char *crs = img_key(x, "crs"), *ascii = img_key(x, "geotiff.ascii"),
 		   *nodata = img_key(x, "nodata");
 	double g[6], v[MOST];
 	uint16_t keys[MOST];
-	unsigned epsg = 0;
-	size_t n = tiff_read_numbers(img_key(x, "geotiff.keys"), v, MOST);
+	size_t n = tiff_numbers(x, "geotiff.keys", ' ', v, MOST, 1, true), epsg;
 
 	for (size_t i = 0; i < n; i++)
-		keys[i] = (uint16_t)(v[i] >= 0 && v[i] < 65536 ? v[i] : 0);
+		keys[i] = (uint16_t)v[i];
 	const bool point = n && geokey(keys, (unsigned)n, RASTER_TYPE) == PIXEL_IS_POINT;
 	if (n)
 		TIFFSetField(t, TIFF_GEO_KEYS, (int)n, keys);
-	else if (crs && sscanf(crs, "EPSG:%u", &epsg) == 1)
-		set_crs(t, epsg);
-	if ((n = tiff_read_numbers(img_key(x, "geotiff.doubles"), v, MOST)))
+	else if (crs && !strncmp(crs, "EPSG:", 5) && word_whole(crs + 5, 32766, &epsg))
+		set_crs(t, (unsigned)epsg);
+	else if (crs)
+		warn("crs:=%.40s is not EPSG: and a number up to 32766, and is left out", crs);
+	if ((n = tiff_numbers(x, "geotiff.doubles", ' ', v, MOST, 1, false)))
 		TIFFSetField(t, TIFF_GEO_DOUBLES, (int)n, v);
 	if (ascii)
 		TIFFSetField(t, TIFF_GEO_ASCII, ascii);
-	if (tiff_read_numbers(img_key(x, "geotransform"), g, 6) == 6) {
+	if (tiff_numbers(x, "geotransform", ' ', g, 6, 6, false)) {
 		map_follow(x, g);
 		set_transform(t, g, point);
-	} else if ((n = tiff_read_numbers(img_key(x, "geotiff.tiepoints"), v, MOST))) {
+	} else if ((n = tiff_numbers(x, "geotiff.tiepoints", ' ', v, MOST, 1, false))) {
 		follow_points(x, row_axis, point, v, n);
 		TIFFSetField(t, TIFF_TIEPOINTS, (int)n, v);
 	}

@@ -12,6 +12,7 @@
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
+#include "common/base/words.h"
 #include "common/picture/mosaic.h"
 #include "common/stream/axes.h"
 #include "common/stream/share.h"
@@ -52,10 +53,7 @@ map_follow(const struct img *x, double g[6])
 bool
 map_of_page(const struct img *x, double g[6])
 {
-	const char *text = img_key(x, "geotransform");
-
-	if (!text ||
-	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+	if (word_reals(img_key(x, "geotransform"), ' ', g, 6) != 6)
 		return false;
 	for (int i = 0; i < 6; i++)
 		if (!isfinite(g[i]))

@@ -8,6 +8,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
+#include "common/base/words.h"
 #include "common/stream/axes.h"
 #include "common/stream/nodata.h"
 
@@ -402,12 +403,10 @@ swap_numbers(double *a, double *b)
 static void
 transpose_map(struct img *y)
 {
-	const char *text = img_key(y, "geotransform");
 	double g[6];
 
 	transpose_points(y);
-	if (!text ||
-	    sscanf(text, "%lf %lf %lf %lf %lf %lf", g, g + 1, g + 2, g + 3, g + 4, g + 5) != 6)
+	if (word_reals(img_key(y, "geotransform"), ' ', g, 6) != 6)
 		return;
 	swap_numbers(&g[1], &g[2]);
 	swap_numbers(&g[4], &g[5]);

@@ -195,16 +195,15 @@ set_centers(struct head *h, char *s)
 static int
 take_reals(struct head *h, char *s, const char *field, double *first, size_t step)
 {
-	for (int i = 0; i < h->x->dim; i++) {
-		char *end;
-		double v = strtod(s, &end);
-		if (end == s || (*end && !isspace((unsigned char)*end)) || isinf(v))
-			return why_set(h->why, "%s must be %d finite numbers or nan", field,
-				       h->x->dim);
-		*(double *)((char *)first + (size_t)i * step) = v;
-		s = end;
+	const size_t dim = (size_t)h->x->dim;
+	double v[IMG_MAXDIM];
+	bool good = word_reals(s, ' ', v, dim) == dim;
+
+	for (size_t i = 0; good && i < dim; i++) {
+		good = !isinf(v[i]);
+		*(double *)((char *)first + i * step) = v[i];
 	}
-	return word_none(s) ? 0 : why_set(h->why, "%s has more than %d numbers", field, h->x->dim);
+	return good ? 0 : why_set(h->why, "%s must be %zu finite numbers or nan", field, dim);
 }
 
 static int

@@ -9,6 +9,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/stream/img.h"
 
 const char *
@@ -208,14 +209,9 @@ img_change_key(struct img *x, const char *name, const char *fmt, ...)
 unsigned
 img_maxval(const struct img *x)
 {
-	const char *s = img_key(x, "maxval");
-	char *end;
-	long v;
+	size_t v;
 
-	if (!s)
-		return 0;
-	v = strtol(s, &end, 10);
-	return end != s && !*end && v >= 1 && v <= 65535 ? (unsigned)v : 0;
+	return word_whole(img_key(x, "maxval"), 65535, &v) ? (unsigned)v : 0;
 }
 
 /* --- shapes ---------------------------------------------------------------------------------- */

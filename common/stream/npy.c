@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/stream/npy.h"
 #include "common/stream/raw.h"
 
@@ -252,13 +253,9 @@ take_word(FILE *f, char word[32])
 static bool
 take_length(FILE *f, size_t *n)
 {
-	char word[32], *end;
+	char word[32];
 
-	if (!take_word(f, word) || word[0] < '0' || word[0] > '9')
-		return false;
-	errno = 0;
-	*n = strtoull(word, &end, 10);
-	return !errno && !*end && *n > 0;
+	return take_word(f, word) && word_whole(word, SIZE_MAX, n) && *n > 0;
 }
 
 int

@@ -101,12 +101,13 @@ element(const struct img *x, int i, int j)
 static enum frame_kind
 frame_of(const struct img *x, struct frame *f)
 {
-	const char *text = img_key(x, "geotransform");
+	double g[6];
 
 	*f = (struct frame){.m = {{1, 0}, {0, 1}}};
-	if (text && sscanf(text, "%lf %lf %lf %lf %lf %lf", &f->v[0], &f->m[0][0], &f->m[0][1],
-			   &f->v[1], &f->m[1][0], &f->m[1][1]) == 6)
+	if (word_reals(img_key(x, "geotransform"), ' ', g, 6) == 6) {
+		*f = (struct frame){.m = {{g[1], g[2]}, {g[4], g[5]}}, .v = {g[0], g[3]}};
 		return MAP;
+	}
 	if (!axis_counts_pixels(x, 0) || !axis_counts_pixels(x, 1) ||
 	    isnan(number(x, NAN, "fits.CRVAL%d", 1, 0)) ||
 	    isnan(number(x, NAN, "fits.CRVAL%d", 2, 0)))

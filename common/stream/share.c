@@ -176,17 +176,15 @@ parse_share(const char *text, struct share *p, uint64_t *hash)
 static bool
 parse_cut(const char *word, struct share_cut *c)
 {
-	char text[64];
-	const char *s = text, *min = strchr(word, '@');
+	const char *min = strchr(word, '@');
 	size_t axis;
 
-	if (snprintf(text, sizeof text, "%.*s", (int)strcspn(word, "@"), word) >= (int)sizeof text)
-		return false;
 	c->min = NAN;
 	if (min && (!opt_number(min + 1, &c->min) || !isfinite(c->min)))
 		return false;
-	if (!word_size_before(&s, ':', &axis) || axis >= IMG_MAXDIM ||
-	    !word_size_before(&s, '/', &c->first) || !word_size_before(&s, '\0', &c->total))
+	if (!word_size_before(&word, ':', &axis) || axis >= IMG_MAXDIM ||
+	    !word_size_before(&word, '/', &c->first) ||
+	    !word_size_before(&word, min ? '@' : '\0', &c->total))
 		return false;
 	c->axis = (int)axis;
 	return c->total >= 1 && c->first <= c->total;
@@ -273,11 +271,10 @@ share_same(const struct img *x, const struct img *y)
 static void
 restore_tile(struct img *x, size_t first)
 {
-	const char *tile = img_key(x, "tile");
-	ptrdiff_t v[4];
+	double v[4];
 
-	if (tile && sscanf(tile, "%td %td %td %td", &v[0], &v[1], &v[2], &v[3]) == 4)
-		img_change_key(x, "tile", "%td %td %td %td", v[0], v[1] - (ptrdiff_t)first, v[2],
+	if (word_reals(img_key(x, "tile"), ' ', v, 4) == 4)
+		img_change_key(x, "tile", "%.0f %.0f %.0f %.0f", v[0], v[1] - (double)first, v[2],
 			       v[3]);
 }
 

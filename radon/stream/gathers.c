@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -52,24 +51,15 @@ struct gathers {
 static double *
 numbers(const char *text, size_t *n)
 {
-	double *v = NULL;
-	size_t room = 0;
-	char *end;
+	const size_t most = strlen(text) / 2 + 1;
+	double *v = weir_xalloc(most, sizeof *v);
 
-	for (*n = 0;; text = end) {
-		while (isspace((unsigned char)*text))
-			text++;
-		if (!*text)
-			return v;
-		v = weir_xgrow(v, &room, *n + 1, sizeof *v);
-		v[*n] = strtod(text, &end);
-		if (end == text || !isfinite(v[*n]) || (*end && !isspace((unsigned char)*end))) {
-			weir_free(v);
-			*n = 0;
-			return NULL;
-		}
-		++*n;
-	}
+	*n = word_reals(text, ' ', v, most);
+	for (size_t i = 0; i < *n; i++)
+		*n = isfinite(v[i]) ? *n : 0;
+	if (!*n)
+		weir_free(v);
+	return *n ? v : NULL;
 }
 
 /* Reads all numbers of the file of offsets into s->file. */
