@@ -1,6 +1,5 @@
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 
 #include "common/base/cpu.h"
 #include "common/picture/combine.h"
@@ -81,11 +80,11 @@ scaled(double mean, double unit)
 }
 
 void
-combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n)
+combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n, bool wide)
 {
 	if (how == COMBINE_MIN || how == COMBINE_MAX)
 		add_most(total, count, v, n, how == COMBINE_MAX ? 1 : -1);
-	else if (how != COMBINE_MEAN || !may_pass(total, count, v, n))
+	else if (how != COMBINE_MEAN || !wide || !may_pass(total, count, v, n))
 		add_sum(total, count, v, n);
 	else
 		for (size_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 #ifndef WEIR_PICTURE_COMBINE_H
 #define WEIR_PICTURE_COMBINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum combine {
@@ -21,10 +22,12 @@ int combine_needs_all(enum combine how);
 
 /*
  * For sums, means, least and greatest numbers, items come one after the other. total[i] holds the result so far, and count[i]
- * how many numbers there were, for i < n; their form is combine.c's own. The last call makes total[i] NaN where there was none.
+ * how many numbers there were, for i < n; their form is combine.c's own. Numbers that came from doubles are wide: their sum may pass
+ * the largest one, and their mean is right all the same. The last call makes total[i] NaN where there was none.
  */
 void combine_start(enum combine how, double *total, unsigned *count, size_t n);
-void combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n);
+void
+combine_add(enum combine how, double *total, unsigned *count, const double *v, size_t n, bool wide);
 void combine_finish(enum combine how, double *total, const unsigned *count, size_t n);
 
 /*

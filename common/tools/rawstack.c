@@ -419,7 +419,7 @@ add_item(const struct running *r, struct raw_in *in, enum img_type type, bool fi
 		sample_load(v, from, type, n);
 		if (first)
 			combine_start(r->how, r->total + at, r->count + at, n);
-		combine_add(r->how, r->total + at, r->count + at, v, n);
+		combine_add(r->how, r->total + at, r->count + at, v, n, type == IMG_F64);
 	}
 }
 
