@@ -89,6 +89,8 @@ clipped sd: 0.711769806'
 	done
 	gen --type=float -- values 8x1 nan inf 1 2 4 8 -inf nan >a
 	[ "$(rawinfo --robust a | sed '1,/^inf/d' | cut -d ' ' -f 2 | paste -sd ' ')" = '3 2.2239 mean: sd:' ]
+	gen --type=double -- values 4x1 -1.7e308 1.7e308 1.7e308 1.6e308 >a
+	[ "$(rawinfo --robust a | tail -n 2 | paste -sd ,)" = 'clipped mean: 8.25e+307,clipped sd: 1.45838095e+308' ]
 	gen values 1x1 nan >a
 	[ "$(rawinfo --robust --percentiles=5 --histogram=2 a | tail -n 2 | paste -sd ,)" = 'nan: 1,histogram: 0' ]
 }

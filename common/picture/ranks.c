@@ -136,8 +136,9 @@ ranks_extremes(const struct ranks *r)
 	return (struct sample_stats){.lo = lo, .hi = hi, .finite = finite};
 }
 
-struct ranks_sums
-ranks_measure(const struct ranks *r, double lo, double hi, double about)
+/* unit: what the sums are of, times v - about. */
+static struct ranks_sums
+measure(const struct ranks *r, double lo, double hi, double about, double unit)
 {
 	double n = 0, below = 0, sum = 0, square = 0, v[2 * BLOCK];
 
@@ -150,7 +151,7 @@ ranks_measure(const struct ranks *r, double lo, double hi, double about)
 		for (size_t i = 0; i < some; i++) {
 			const bool in = (v[i] >= lo) & (v[i] <= hi);
 			const bool under = (v[i] >= -DBL_MAX) & (v[i] < lo);
-			const double by = w ? w[i] : 1, d = in ? v[i] - about : 0;
+			const double by = w ? w[i] : 1, d = in ? v[i] * unit - about * unit : 0;
 
 			n += in ? by : 0;
 			below += under ? by : 0;
@@ -158,9 +159,18 @@ ranks_measure(const struct ranks *r, double lo, double hi, double about)
 			square += by * d * d;
 		}
 	}
-	const double mean = sum / n, var = square / n - mean * mean, sd = sqrt(var < 0 ? 0 : var);
+	const double mean = sum / n, var = square / n - mean * mean;
+	const double sd = isinf(square) ? INFINITY : sqrt(var < 0 ? 0 : var);
 
-	return (struct ranks_sums){n, below, about + mean, isinf(square) ? INFINITY : sd};
+	return (struct ranks_sums){n, below, (about * unit + mean) / unit, sd / unit};
+}
+
+struct ranks_sums
+ranks_measure(const struct ranks *r, double lo, double hi, double about)
+{
+	const struct ranks_sums s = measure(r, lo, hi, about, 1);
+
+	return isinf(s.sd) ? measure(r, lo, hi, about, 0x1p-600) : s;
 }
 
 /*

@@ -39,7 +39,7 @@ struct sample_stats ranks_extremes(const struct ranks *r);
 
 /* The number of values in lo..hi, and of those below lo; mean and standard deviation of the former, from sums of v - about. */
 struct ranks_sums {
-	double n, below, mean, sd; /* sd is inf where the sums overflow */
+	double n, below, mean, sd; /* right, too, where the sums overflow */
 };
 struct ranks_sums ranks_measure(const struct ranks *r, double lo, double hi, double about);
 
