@@ -284,13 +284,14 @@ check_equal(void)
 
 /*
  * The longest edge is one of very many pairs of equal or nearly equal length: between two circles in orthogonal planes (set 0), and
- * between groups so far apart that distances are rounded to a few numbers; their points come in runs. The last set is random.
+ * between groups so far apart that distances are rounded to a few numbers; their points come in runs. One set has ten groups on
+ * both sides of the axes, so that most are at the same place of any axis. The last set is random.
  */
 static void
 check_ties(void)
 {
-	enum { N = 8000, SETS = 5 };
-	static const size_t run[SETS] = {0, N / 2, 1, 100, N};
+	enum { N = 8000, SETS = 6, TEN = 4 };
+	static const size_t run[SETS] = {0, N / 2, 1, 100, 1, N};
 	static const double group[] = {0, 0x1p30, 0x1p33};
 	static double x[4 * N], core[N];
 	static float f[4 * N];
@@ -317,7 +318,10 @@ check_ties(void)
 					       : a / 2 != 2 * i / N ? 0
 					       : a % 2		    ? sin((double)i)
 								    : cos((double)i);
-			x[4 * i] += length ? group[i / length % 3] : 0;
+			if (set % SETS == TEN)
+				x[4 * i + i % 10 % 4] += (double)(i % 10) * 0x1p32 - 0x1.2p34;
+			else
+				x[4 * i] += length ? group[i / length % 3] : 0;
 			weight[i] = 1;
 		}
 		for (size_t i = 0; i < 4 * N; i++)

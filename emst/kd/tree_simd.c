@@ -421,6 +421,66 @@ left_leaves(size_t leaves)
 	return leaves - row >= row / 2 ? row : leaves - row / 2;
 }
 
+/*
+ * Narrows the points lo..hi-1 to those of the clump along the axis that point m is in: an eighth of the side beside it is empty.
+ * Returns whether that leaves some out.
+ */
+static bool
+narrow(struct kd *t, size_t *lo, size_t *hi, size_t m, unsigned axis, REAL least, REAL side)
+{
+	enum { BINS = 64, GAP = 8, FEW = 64 };
+	const size_t n = *hi - *lo;
+	size_t count[BINS] = {0}, before = 0;
+	int own = 0;
+
+	for (size_t i = *lo; i < *hi; i++)
+		count[(int)((t->x[i * t->k + axis] - least) / side * (REAL)(BINS - .01))]++;
+	while ((before += count[own]) <= m - *lo)
+		own++;
+	for (int step = -1; step <= 1; step += 2) {
+		size_t beyond = step < 0 ? before - count[own] : n - before;
+		int i = own, run = 0;
+		while (run < GAP && i + step >= 0 && i + step < BINS) {
+			i += step;
+			run = count[i] ? 0 : run + 1;
+			beyond -= count[i];
+		}
+		if (run < GAP || beyond < n / FEW)
+			continue;
+		const REAL v = least + side / BINS * (REAL)(i + .5 - step * (GAP - 1) / 2.);
+		const size_t j = partition(t, *lo, *hi, axis, v, false);
+		*(m < j ? hi : lo) = j;
+	}
+	return *hi - *lo < n;
+}
+
+/*
+ * Splits a node before point m across that axis, the widest of its box. Of groups far apart, many may have the place of the split
+ * along the axis: then whole groups go to either side until the group of point m alone is left to be cut.
+ */
+static void
+split(struct kd *t, size_t node, size_t lo, size_t hi, size_t m, unsigned axis)
+{
+	enum { SOME = 32, CLOSE = 64 };
+	const REAL *least = t->box + node * 2 * t->k;
+	REAL side = least[t->k + axis] - least[axis];
+	int close = 0;
+
+	select_point(t, lo, hi, m, axis);
+	const REAL at = t->x[m * t->k + axis], reach = side / CLOSE;
+	for (size_t i = 0; i < SOME; i++) {
+		const REAL x = t->x[(lo + i * (hi - lo) / SOME) * t->k + axis];
+		close += x > at - reach && x < at + reach;
+	}
+	while (close > SOME / 5 && side > 0 && isfinite(side) &&
+	       narrow(t, &lo, &hi, m, axis, least[axis], side)) {
+		least = t->box + 4 * node * t->k; /* of a child, which is not filled yet */
+		axis = fill_box(t, 2 * node, lo, hi);
+		side = least[t->k + axis] - least[axis];
+		select_point(t, lo, hi, m, axis);
+	}
+}
+
 static void
 build_node(struct kd *t, size_t node, size_t leaf, size_t leaves)
 {
@@ -433,7 +493,7 @@ build_node(struct kd *t, size_t node, size_t leaf, size_t leaves)
 		return;
 	}
 	const size_t left = left_leaves(leaves);
-	select_point(t, lo, hi, (leaf + left) * LEAF, axis);
+	split(t, node, lo, hi, (leaf + left) * LEAF, axis);
 	if (hi - lo > SERIAL) {
 #pragma omp task
 		build_node(t, 2 * node, leaf, left);
