@@ -172,6 +172,11 @@ run_tree(struct emst_tree *t, struct item *item, const struct raw_in *in, struct
 	} else {
 		grow_tree(t, &item->v, in, args);
 	}
+	if (t->n > 1 && isinf(t->length[t->n - 2])) {
+		const struct emst_edge e = t->edge[t->n - 2];
+		raw_die(in, "the edge from %u to %u is longer than the largest double",
+			vertices_number(&item->v, e.u), vertices_number(&item->v, e.v));
+	}
 }
 
 /* --- classes ----------------------------------------------------------------------------------------------------------- */

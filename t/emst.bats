@@ -286,6 +286,17 @@ labels() {
 	fails 1 'coordinate 1 of pixel 2 is not finite' emst --to=labels pixels.nrrd
 }
 
+@test "an edge longer than the largest double is refused; coordinates whose sum is beyond it have their mean" {
+	printf '1.7e308 3\n0 0\n1.7e308 4\n' | texttoraw --type=double | emst -k 2 --to=means | rawtotext >means
+	same <(xargs <means) '1.7e+308 3.5 0 0 1.7e+308 3.5'
+	printf '1.7e308 3\n1.6e308 0\n-1.7e308 4\n' | texttoraw --type=double >far.nrrd
+	for how in '--method=brute' '--min-pts=2' '--to=labels' '--to=linkage'; do
+		fails 1 'the edge from 1 to 2 is longer than the largest double' emst "$how" far.nrrd
+	done
+	item double '2 2' -- 1.7e308 -1.7e308 1.7e308 1.7e308 >far.nrrd
+	fails 1 'the edge from 0 to 1 is longer' emst --image --neighbours=4 far.nrrd
+}
+
 @test "pixels without data have no class, and their colour is no vertex" {
 	# NaN in a plane, or the value of missing samples in all planes.
 	item float '2 6 1' 'kinds: vector domain domain' -- nan 1 1 1 1 1 nan nan 9 9 9 9.5 >a
