@@ -210,6 +210,7 @@ struct trace {
 	struct dptrace_plan p;
 	struct dptrace_vertex *
 	    *again; /* [lines]: vertices of those that were traced again; NULL: none were */
+	unsigned char *vain; /* [lines]: 1: the trial of a long one failed; 2: a round did */
 };
 
 /* The two halves of the plan; the second may run on the GPU. */

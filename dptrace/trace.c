@@ -69,6 +69,9 @@ run(struct trace *t, struct dptrace_plan *p)
 static const double scale[] = {0, 0, 2.83, 4, 5.66, 8, 11.3, 16};
 enum { BRIGHT, DARK, COARSER, ROUNDS = sizeof scale / sizeof *scale };
 
+/* A line of more than LONG points is traced again only if the TRIAL segments from its first flank on can be. */
+enum { LONG = 256, TRIAL = 64 };
+
 /* Says whether line i lies on a flank, and the scale of the round is coarser than its own and fits its segments. */
 static bool
 is_for(const struct dptrace_plan *p, size_t i, int round)
@@ -104,7 +107,7 @@ take_line(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j)
  * warning; now 975 are right, and 26 lie on a flank without one.
  */
 static void
-trace_again(struct trace *t, int round)
+trace_again(struct trace *t, int round, bool trial)
 {
 	struct dptrace_plan *p = &t->p, q;
 	struct dptrace_line *line = weir_xalloc(p->nline, sizeof *line);
@@ -112,11 +115,15 @@ trace_again(struct trace *t, int round)
 	struct dptrace_options o = p->o;
 	struct why why;
 
-	for (size_t i = 0; i < p->nline; i++)
-		if (is_for(p, i, round)) {
-			of[n] = i;
-			line[n++] = p->line[i];
-		}
+	for (size_t i = 0; i < p->nline; i++) {
+		const struct dptrace_line *l = &p->line[i];
+		const size_t last = l->n - 1 - TRIAL, at = p->trace[i].flank_at;
+		if (!is_for(p, i, round) || (l->n > LONG ? t->vain[i] > trial : trial))
+			continue;
+		of[n] = i;
+		line[n++] =
+		    trial ? (struct dptrace_line){TRIAL + 1, l->xy + (at < last ? at : last)} : *l;
+	}
 	o.margins = true; /* for the doubts, which decide the same under --quiet */
 	if (round < COARSER)
 		o.polarity = round == BRIGHT ? 1 : -1;
@@ -128,9 +135,14 @@ trace_again(struct trace *t, int round)
 			die_of_plan(t, p->nline, &why);
 		}
 		run(t, &q);
-		for (size_t j = 0; j < n; j++)
-			if (!q.trace[j].lopsided && q.trace[j].doubt <= DPTRACE_DOUBT)
+		for (size_t j = 0; j < n; j++) {
+			const bool good = !q.trace[j].lopsided && q.trace[j].doubt <= DPTRACE_DOUBT;
+			if (good && !trial)
 				take_line(t, of[j], &q, j);
+			/* before COARSER, a trial may have another scale than the line */
+			const bool much = 16 * q.trace[j].lopsided > line[j].n && round >= COARSER;
+			t->vain[of[j]] = good ? 0 : trial || !much ? 1 : 2;
+		}
 		dptrace_free(&q);
 	}
 	weir_free(line);
@@ -142,10 +154,14 @@ trace_run(struct trace *t)
 {
 	const struct dptrace_options *o = &t->p.o;
 
+	if (!(t->vain = weir_calloc(t->p.nline + 1, sizeof *t->vain)))
+		raw_die(t->in, "no memory for %zu lines", t->p.nline);
 	run(t, &t->p);
 	for (int round = o->polarity ? COARSER : BRIGHT; round < (o->sigma > 0 ? COARSER : ROUNDS);
-	     round++)
-		trace_again(t, round);
+	     round++) {
+		trace_again(t, round, true);
+		trace_again(t, round, false);
+	}
 }
 
 void
@@ -154,6 +170,7 @@ trace_free(struct trace *t)
 	for (size_t i = 0; t->again && i < t->p.nline; i++)
 		weir_free(t->again[i]);
 	weir_free(t->again);
+	weir_free(t->vain);
 	dptrace_free(&t->p);
 }
 

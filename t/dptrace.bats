@@ -172,6 +172,13 @@ tables() {
 	grep -q '"turned": 0, "flank": 1, ' s.json
 }
 
+@test "a polyline of more than 256 points beside a line leads to it, too" {
+	paint 6300 50 9 '(y - 25 - 8 * sin(x / 60)) ^ 2 < 20 ? 8 : 2' >long.pgm
+	seq 10 24 6230 | awk '{ printf "%d %.1f ", $1, 28.5 + 8 * sin($1 / 60) }' >long
+	[ -z "$(dptrace -o out -f long long.pgm 2>&1)" ]
+	awk '{ d = $2 - 25 - 8 * sin($1 / 60); s += d < 0 ? -d : d } END { exit s / NR > 1 }' out
+}
+
 @test "an edge whose brighter side changes is warned of where another course may be the right one" {
 	# turns: one edge changes sides. shelf: two edges are brighter on different sides, and part of the way lies between them
 	paint 200 80 9 '(y < 40) == (x < 100) ? 1 : 9' >turns.pgm
