@@ -290,8 +290,38 @@ END
 	usfft --strict -T 1 -n 4 pv.nrrd >out
 }
 
+@test "trajectories have points, spokes or rows, in cycles, radians or from -N/2 to N/2, and values are columns re im" {
+	awk 'BEGIN { for (j = 0; j < 8; j++) print sin(j) / 2.1, cos(3 * j) / 2.1 }' >t
+	texttoraw t >cycles
+	texttoraw --sizes=2,4,2 t >spokes
+	rawaxes --order=1,0 cycles >rows
+	sed '1i junk kx ky
+;s/^/9 /' t | texttoraw --header >names
+	awk -v OFMT=%.17g '{ print $1 * 8 * atan2(1, 1), $2 * 8 * atan2(1, 1) }' t | texttoraw >radians
+	awk -v OFMT=%.17g '{ print $1 * 9, $2 * 8 }' t | texttoraw >index
+	doubles 9x8 {1..72} >m
+	doubles 3x8 {1..24} | columns 'junk re im' >v
+	set -- names spokes rows 'radians --unit=radians' 'index --unit=index'
+	for to in 'm -T 2' 'v -T 1 -n 9,8' 'v -T 2 --inverse -n 9,8 --iter=2'; do
+		# shellcheck disable=SC2086 # words
+		for points in cycles "$@"; do
+			usfft --quiet -e 1e-12 $to -p $points | numbers >got
+			[ "$points" != cycles ] || cp got want
+			diff want got
+		done
+	done
+	fails 1 'index: point 0 lies outside [-1/2,1/2)' usfft --strict -T 2 -p index m
+	usfft --strict -T 2 --unit=index -p index m >out
+	for unit in 'radians: they seem to be' 'index: they seem to go from -N/2 to N/2;'; do
+		usfft -T 2 -p ${unit%%:*} m 2>&1 >out | grep -F "modulo 1: ${unit#*: }" | grep -F "give --unit=${unit%%:*}"
+	done
+	doubles 3x1 1 1 0 >point # exp(-i s x)
+	[ "$(usfft -T 3 --unit=radians --targets=<(doubles 1x1 2) point | numbers)" = "-0.4161 -0.9093" ]
+	fails 2 'goes with types 1 and 2' usfft -T 3 --unit=index --targets=point point
+}
+
 @test "most points far outside the box are one warning, by whatever way they come" {
-	local say='most points lie outside [-1/2,1), and are taken modulo 1: radians are divided by 2 pi, and samples from -N/2 to N/2 by N'
+	local say='most points lie outside [-1/2,1), and are taken modulo 1; see --unit'
 	doubles 1x3 -7 .25 1 >far.nrrd
 	doubles 3x3 -7 1 0 .25 1 0 1 1 0 >farv.nrrd
 	doubles 3 1 1 1 >v.nrrd
@@ -358,7 +388,7 @@ END
 	fails 1 'modes of 2 axes, but points of 1' usfft -T 2 -p p.nrrd <(doubles 2x2 1 2 3 4)
 	fails 1 '4 values for 3 points' usfft -T 1 -n 4 -p p.nrrd f.nrrd
 	fails 1 'points without values' usfft -T 1 -n 4 p.nrrd
-	fails 1 'points are an item' usfft -T 1 -n 4 <(doubles 2x2x2 1 2 3 4 5 6 7 8)
+	fails 1 'points are an item' usfft -T 1 -n 4 <(doubles 2 1 2)
 	doubles 2x1 0 0 >to.nrrd
 	fails 1 'points of 1 axes, but targets of 2' usfft -T 3 --targets=to.nrrd pv.nrrd
 }

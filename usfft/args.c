@@ -15,6 +15,8 @@ static const struct opt table[] = {
     {'p', "points", OPT_STR, AT(points), "FILE", "the points; the input is values or modes"},
     {0, "batch", OPT_FLAG, AT(batch), NULL, "the first item is the points, the others are values",
      .group = OPT_DATA},
+    {0, "unit", OPT_WORD, AT(unit), "UNIT",
+     "of points: cycles, radians or index, -N/2 to N/2 (cycles)", .words = "cycles|radians|index"},
     {'e', "tol", OPT_ABOVE, AT(tol), "TOL", "relative l2 error wanted (1e-6)", .hi = 0.5},
     {0, "output", OPT_WORD, AT(output), "WHAT",
      "what to write: complex, real, imag or abs (complex)", .words = "complex|real|imag|abs"},
@@ -95,8 +97,8 @@ check_sky_args(const struct job *j)
 		return;
 	if (j->type == 3 || (a->n && j->o.dim != 2))
 		die_usage("--pixel: goes with types 1 and 2, and with two axes");
-	if (a->coils || a->output || a->window == WINDOW_GAUSS)
-		die_usage("--pixel: goes without --coils, --output and --window=gauss");
+	if (a->coils || a->output || a->unit || a->window == WINDOW_GAUSS)
+		die_usage("--pixel: goes without --coils, --output, --unit and --window=gauss");
 	if (a->common.gpu)
 		die_usage("--pixel: is for the CPU, and goes without -g");
 }
@@ -116,6 +118,8 @@ check_args(const struct job *j)
 		die_usage("-T 3: needs --targets=FILE, the places where to evaluate");
 	if (a->type != 3 && a->targets)
 		die_usage("--targets: goes with -T 3 only");
+	if (a->type == 3 && a->unit == UNIT_INDEX)
+		die_usage("--unit=index: goes with types 1 and 2: type 3 has no modes to count");
 	if (a->points && a->batch)
 		die_usage("--batch: the points come from --points already");
 	if (!to_modes && (j->type == 2 || a->adjoint) && !a->points && !a->batch)

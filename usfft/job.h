@@ -17,7 +17,7 @@
 
 /* --- items/values.c: points, values and modes of items ------------------------------------------------------------ */
 
-/* Points, and values beside them when the item has columns re and im. Both borrow the item. */
+/* Points, and values beside them when the item has columns re and im. Both borrow the item, unless owned has the points. */
 struct stream_points {
 	int dim;
 	struct usfft_points pt;
@@ -25,17 +25,21 @@ struct stream_points {
 	size_t cstride; /* reals from one value to the next */
 	bool single;	/* the values are float */
 	bool real;	/* they have no imaginary parts */
+	double *owned;	/* the points in cycles after --unit; NULL: they are the item's */
 };
 
 /* Whether the columns of x name re, but not im. */
 bool stream_lacks_im(const struct img *x);
 
 /*
- * Finds the points of x. values: three columns without a key are x re im, not x y z. sky: the columns are u v w, all three.
- * Returns 0 or -1.
+ * Finds the points of x: of its columns, or of the rows of an item `n d` that has no key columns:=. values: three columns without
+ * a key are x re im, not x y z. sky: the columns are u v w, all three. Returns 0 or -1.
  */
 int
 stream_points(const struct img *x, bool values, bool sky, struct stream_points *p, struct why *why);
+
+/* Finds the values alone, by the key columns:= of x. p->c is NULL when it names neither re nor im. Returns 0 or -1. */
+int stream_values(const struct img *x, struct stream_points *p, struct why *why);
 
 /* n = the modes per axis that item x holds. Its samples are complex or real. Returns 0, or -1: x does not have dim axes. */
 int stream_modes(const struct img *x, int dim, size_t n[3], struct why *why);
@@ -56,8 +60,11 @@ void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 /* Returns the first point with a coordinate, times scale, outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3]);
 
-/* Whether most of the points lie outside [-1/2, 1), by some of them, evenly spread. */
-bool stream_mostly_outside(const struct usfft_points *pt, int dim);
+/*
+ * Whether most of the points lie outside [-1/2, 1), by some of them, evenly spread. Raises most to the largest magnitude of each
+ * axis.
+ */
+bool stream_mostly_outside(const struct usfft_points *pt, int dim, double most[3]);
 
 /* Complex values as they stand in an item: floats or doubles, with any stride. */
 struct values {
@@ -83,14 +90,15 @@ void values_free(struct values *v);
 
 struct args {
 	struct opt_common common;
-	int type, sign, window, output, iter;
+	int type, sign, window, output, iter, unit;
 	const char *n, *points, *targets, *weights, *weights_to, *coils, *pixel;
 	double tol, rtol, damp;
 	bool adjoint, batch, inverse, strict, has_iter, has_rtol;
 };
 
-/* The words of --window and --output. */
+/* The words of --window, --unit and --output. */
 enum { WINDOW_KAISER, WINDOW_GAUSS };
+enum { UNIT_CYCLES, UNIT_RADIANS, UNIT_INDEX };
 enum { OUTPUT_COMPLEX, OUTPUT_REAL, OUTPUT_IMAG, OUTPUT_ABS };
 
 /* What one run of the program works on. */
@@ -109,8 +117,8 @@ struct job {
 	struct stats st;
 	struct usfft_seconds took;
 
-	struct img points, targets; /* points: the item of --points or --batch */
-	struct stream_points at, to;
+	struct img points, targets;	    /* points: the item of --points or --batch */
+	struct stream_points at, to, given; /* given: at before --unit */
 	bool fixed;	 /* the points are those of --points or --batch, for all items */
 	double *weights; /* owned: of the item, of fixed points, or from a file; NULL: none */
 	size_t nweights; /* numbers in the file; 0: there is none */
@@ -139,7 +147,10 @@ void usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npat
  * A failure ends the program with a line that names the file and the item.
  */
 
-/* Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). */
+/*
+ * Finds the points of item x, which p borrows; name is that of its file. values: as in stream_points(). Where modes are the input,
+ * --unit waits for their number.
+ */
 void item_take_points(struct job *j, const char *name, const struct img *x, bool values,
 		      struct stream_points *p);
 
@@ -164,6 +175,8 @@ struct item_input {
 	struct stream_points at;
 	struct values v;
 };
+
+void item_input_free(struct item_input *q);
 
 /*
  * Returns the item's points and values. With fixed points, there are m of them, and the item must hold sets times m values.

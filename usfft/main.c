@@ -75,6 +75,7 @@ finish(struct job *j)
 	usfft_sky_free(j->sky);
 	weir_free(j->weights);
 	weir_free(j->maps);
+	weir_free(j->at.owned);
 	img_free(&j->points);
 	img_free(&j->targets);
 }

@@ -110,5 +110,5 @@ item_invert(struct job *j, struct img *x)
 		item_write_modes(j, x, &o, (char *)f);
 	weir_free(f);
 	weir_free(b);
-	values_free(&q.v);
+	item_input_free(&q);
 }

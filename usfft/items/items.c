@@ -233,36 +233,87 @@ drop_samples(struct img *x)
 	x->mapped = 0;
 }
 
-/* Warns of points that are most likely in another unit. */
+/* Warns of points that are most likely in another unit. n: the modes. */
 static void
-warn_outside(struct job *j, const char *name, const struct stream_points *p)
+warn_outside(struct job *j, const char *name, const struct stream_points *p, const size_t n[3])
 {
-	if (j->outside || j->a.pixel || j->a.type == 3 || !stream_mostly_outside(&p->pt, p->dim))
+	bool radians = true, index = true;
+	double most[3] = {0};
+
+	if (j->outside || j->a.pixel || j->a.type == 3 ||
+	    !stream_mostly_outside(&p->pt, p->dim, most))
 		return;
+	for (int a = 0; a < p->dim; a++) {
+		radians &= most[a] < 3.15;
+		index &= most[a] <= (double)n[a] / 2 + .5;
+	}
 	j->outside = true;
-	warn("%s: most points lie outside [-1/2,1), and are taken modulo 1: radians are divided "
-	     "by 2 pi, and samples from -N/2 to N/2 by N",
-	     name);
+	warn("%s: most points lie outside [-1/2,1), and are taken modulo 1%s", name,
+	     j->a.unit ? "; see --unit"
+	     : radians ? ": they seem to be radians; give --unit=radians"
+	     : index   ? ": they seem to go from -N/2 to N/2; give --unit=index"
+		       : "; see --unit");
 }
 
-void
-item_take_points(struct job *j, const char *name, const struct img *x, bool values,
-		 struct stream_points *p)
+/* Divides points by the unit of --unit. p owns them then. */
+static void
+points_to_cycles(const struct job *j, struct stream_points *p, const size_t n[3])
+{
+	const struct usfft_points from = p->pt;
+	const size_t dim = (size_t)p->dim;
+	double *x = p->owned = weir_xalloc(from.m, dim * sizeof *x);
+
+	p->pt = (struct usfft_points){.m = from.m, .stride = dim};
+	for (size_t a = 0; a < dim; a++) {
+		const double unit = j->a.unit == UNIT_INDEX ? (double)n[a] : 2 * M_PI;
+		p->pt.x[a] = x + a;
+		for (size_t i = 0; i < from.m; i++)
+			x[i * dim + a] = real_at(from.x[a], i * from.stride, from.single) / unit;
+	}
+}
+
+/* Looks whether the points lie in the box, after --unit. n: the modes. */
+static void
+settle_points(struct job *j, const char *name, struct stream_points *p, const size_t n[3])
 {
 	const bool sky = j->a.pixel != NULL;
 	const double scale[3] = {sky ? j->pixel[0] : 1, sky ? j->pixel[1] : 1, 1};
-	struct why why;
 
-	if (stream_points(x, values, sky, p, &why))
-		die("%s: %s", name, why.text);
+	if (j->a.unit && p != &j->to)
+		points_to_cycles(j, p, n);
 	if (!j->a.strict && !j->piece)
-		warn_outside(j, name, p);
+		warn_outside(j, name, p, n);
 	if (!j->a.strict || j->a.type == 3)
 		return;
 	const size_t out = stream_find_outside(&p->pt, sky ? 2 : p->dim, scale);
 	if (out < p->pt.m)
 		die("%s: point %zu lies outside [-1/2,1/2)%s", name, out,
 		    sky ? " cycles from pixel to pixel" : "");
+}
+
+/* The same for fixed points, when n modes are the input. */
+static void
+settle_fixed(struct job *j, const size_t n[3])
+{
+	if (!memcmp(n, j->planned.n, sizeof j->planned.n))
+		return;
+	weir_free(j->at.owned);
+	j->at = j->given;
+	settle_points(j, j->a.points ? j->a.points : raw_name(j->in), &j->at, n);
+}
+
+void
+item_take_points(struct job *j, const char *name, const struct img *x, bool values,
+		 struct stream_points *p)
+{
+	struct why why;
+
+	if (stream_points(x, values, j->a.pixel != NULL, p, &why))
+		die("%s: %s", name, why.text);
+	if (j->type == 2 && !j->a.inverse && !j->a.pixel)
+		j->given = *p;
+	else
+		settle_points(j, name, p, j->o.n);
 }
 
 void
@@ -280,15 +331,27 @@ take_values(const struct job *j, const struct img *x, size_t m, size_t sets)
 {
 	const size_t first = img_is_complex(x) ? 1 : 0;
 	struct values v = {.single = stream_single(x->type), .cstride = 2};
+	struct stream_points columns;
+	struct why why;
 	size_t count = 1;
 
-	for (int a = (int)first; a < x->dim; a++)
+	if (stream_values(x, &columns, &why))
+		raw_die(j->in, "%s", why.text);
+	for (int a = columns.c ? 1 : (int)first; a < x->dim; a++)
 		count *= x->axis[a].n;
 	if (count != m * sets && sets > 1)
 		raw_die(j->in, "%zu values for %zu coils and %zu points", count, sets, m);
 	if (count != m * sets)
 		raw_die(j->in, "%zu values for %zu points", count, m);
-	v.c = v.owned = stream_complex(x, count, v.single);
+	if (columns.c)
+		v.owned = values_copy(&(struct values){.single = v.single,
+						       .real = columns.real,
+						       .c = columns.c,
+						       .cstride = columns.cstride},
+				      count, NULL, v.single);
+	else
+		v.owned = stream_complex(x, count, v.single);
+	v.c = v.owned;
 	if (!v.c)
 		raw_die(j->in, "no memory for %zu values", count);
 	size_t bad = values_find_bad(&v, count);
@@ -320,6 +383,7 @@ item_input(struct job *j, const struct img *x, size_t m, size_t sets)
 
 	if (j->fixed) {
 		q.v = take_values(j, x, m, sets);
+		q.at.owned = NULL;
 		return q;
 	}
 	item_take_points(j, raw_name(j->in), x, true, &q.at);
@@ -333,6 +397,13 @@ item_input(struct job *j, const struct img *x, size_t m, size_t sets)
 	return q;
 }
 
+void
+item_input_free(struct item_input *q)
+{
+	values_free(&q->v);
+	weir_free(q->at.owned);
+}
+
 /* Whether points can be sorted as they arrive: they are used once, for sorting, and never needed all at once. */
 static bool
 may_arrive(const struct job *j)
@@ -340,7 +411,7 @@ may_arrive(const struct job *j)
 	const struct args *a = &j->a;
 
 	return j->type == 1 && !a->pixel && !a->inverse && !j->fixed && !j->pipe &&
-	       !j->weights_file && !a->strict && !j->gpu;
+	       !j->weights_file && !a->strict && !a->unit && !j->gpu;
 }
 
 /*
@@ -422,7 +493,7 @@ sort_arriving(struct job *j, const struct img *x)
 		stats_charge(&j->st, STATS_READ);
 		stream_points(&piece, true, false, &at, &why);
 		if (left == x->axis[1].n)
-			warn_outside(j, raw_name(j->in), &at);
+			warn_outside(j, raw_name(j->in), &at, j->o.n);
 		item_judge(j, usfft_add(j->plan, &at.pt, at.c, at.cstride, &bad), &bad);
 		stats_charge(&j->st, STATS_COMPUTE);
 	}
@@ -644,7 +715,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, modes);
 	item_write_modes(j, x, &o, modes);
-	values_free(&q.v);
+	item_input_free(&q);
 	weir_free(modes);
 }
 
@@ -680,6 +751,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	struct values f = take_modes(j, x, modes, o.single);
 	tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
 	item_compute(j);
+	settle_fixed(j, o.n);
 	item_plan(j, &o);
 	stats_charge(&j->st, STATS_PLAN);
 	if (group_suits(j)) {
@@ -730,6 +802,6 @@ item_points_to_points(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_COMPUTE);
 	pipeline_pass(PIPELINE_WRITE);
 	item_write_values(j, x, z, to->m, o.single);
-	values_free(&q.v);
+	item_input_free(&q);
 	weir_free(z);
 }

@@ -56,41 +56,76 @@ stream_lacks_im(const struct img *x)
 	return columns && find_column(columns, "re", &n) >= 0 && find_column(columns, "im", &n) < 0;
 }
 
+/* Finds the columns re and im. p->c stays NULL when there are none. Returns 0 or -1. */
+static int
+find_values(const struct img *x, const char *columns, struct stream_points *p, struct why *why)
+{
+	size_t count;
+	const int re = find_column(columns, "re", &count), im = find_column(columns, "im", &count);
+
+	if (re < 0 && im < 0)
+		return 0;
+	p->single = x->type == IMG_F32;
+	p->real = im < 0;
+	if (re < 0 || (im >= 0 && im != re + 1))
+		return why_set(why, "columns:=%.60s: re and im must stand side by side", columns);
+	p->c = (const char *)x->data + (size_t)re * img_type_size(x->type);
+	p->cstride = count;
+	return 0;
+}
+
+int
+stream_values(const struct img *x, struct stream_points *p, struct why *why)
+{
+	const char *columns = img_is_float(x->type) ? img_key(x, "columns") : NULL;
+
+	*p = (struct stream_points){0};
+	return columns ? find_values(x, columns, p, why) : 0;
+}
+
+/* Finds the points of an item `n d`, whose rows are coordinates. */
+static int
+stream_rows(const struct img *x, struct stream_points *p)
+{
+	p->dim = (int)x->axis[1].n;
+	p->pt = (struct usfft_points){.m = x->axis[0].n, .stride = 1, .single = p->single};
+	for (size_t a = 0; a < x->axis[1].n; a++)
+		p->pt.x[a] = (const char *)x->data + a * p->pt.m * img_type_size(x->type);
+	return 0;
+}
+
 int
 stream_points(const struct img *x, bool values, bool sky, struct stream_points *p, struct why *why)
 {
-	static const char *const names[2][3] = {{"x", "y", "z"}, {"u", "v", "w"}};
-	const char *const *name = names[sky];
+	static const char *const names[3][3] = {
+	    {"x", "y", "z"}, {"u", "v", "w"}, {"kx", "ky", "kz"}};
 	const size_t real = img_type_size(x->type);
 	const char *columns;
-	size_t count = 0;
-	int at[3], re, im;
+	size_t count = 0, m = 1;
+	int at[3];
 
 	*p = (struct stream_points){.single = x->type == IMG_F32};
-	if (x->dim != 2 || !img_is_float(x->type))
+	if (x->dim < 2 || !img_is_float(x->type))
 		return why_set(why, "points are an item `k n` of type float or double");
+	if (x->dim == 2 && x->axis[0].n > 5 && x->axis[1].n <= 3 && !sky && !img_key(x, "columns"))
+		return stream_rows(x, p);
+	for (int a = 1; a < x->dim; a++)
+		m *= x->axis[a].n;
 	columns = columns_of(x, values, sky);
 	for (int a = 0; columns && a < 3; a++) {
-		at[a] = find_column(columns, name[a], &count);
+		at[a] = find_column(columns, names[sky][a], &count);
+		if (at[a] < 0 && !sky)
+			at[a] = find_column(columns, names[2][a], &count);
 		if (at[a] >= 0 && p->dim == a)
 			p->dim++;
 	}
 	if (!columns || count != x->axis[0].n || p->dim < (sky ? 3 : 1))
 		return why_set(why, "columns:=%.60s does not name %zu columns, %s among them",
 			       columns ? columns : "", x->axis[0].n, sky ? "u v w" : "x");
-	p->pt = (struct usfft_points){.m = x->axis[1].n, .stride = count, .single = p->single};
+	p->pt = (struct usfft_points){.m = m, .stride = count, .single = p->single};
 	for (int a = 0; a < p->dim; a++)
 		p->pt.x[a] = (const char *)x->data + (size_t)at[a] * real;
-	re = find_column(columns, "re", &count);
-	im = find_column(columns, "im", &count);
-	if (re < 0 && im < 0)
-		return 0;
-	p->real = im < 0;
-	if (re < 0 || (im >= 0 && im != re + 1))
-		return why_set(why, "columns:=%.60s: re and im must stand side by side", columns);
-	p->c = (const char *)x->data + (size_t)re * real;
-	p->cstride = count;
-	return 0;
+	return find_values(x, columns, p, why);
 }
 
 int
@@ -175,19 +210,20 @@ stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3
 }
 
 bool
-stream_mostly_outside(const struct usfft_points *pt, int dim)
+stream_mostly_outside(const struct usfft_points *pt, int dim, double most[3])
 {
 	const size_t step = pt->m / 1000 + 1;
 	size_t n = 0, out = 0;
 
-	for (size_t j = 0; j < pt->m; j += step, n++)
+	for (size_t j = 0; j < pt->m; j += step, n++) {
+		bool far = false;
 		for (int a = 0; a < dim; a++) {
 			const double x = real_at(pt->x[a], j * pt->stride, pt->single);
-			if (x < -.5 || x >= 1) {
-				out++;
-				break;
-			}
+			far |= x < -.5 || x >= 1;
+			most[a] = fmax(most[a], fabs(x));
 		}
+		out += far;
+	}
 	return 2 * out > n;
 }
 
