@@ -184,6 +184,7 @@ gather_by_gather() {
 	fails 1 '3 samples a trace, and line.su has 4' rawtosu --headers line.su <(rawaxes --crop=0:0:3 a)
 	fails 2 'give one of them' rawtosu --headers line.su --endian=big a
 	fails 2 'give one of them' rawtosegy --headers i.sgy --format=ibm a
+	fails 2 '--ns goes with --headers' rawtosegy --ns=4 a
 }
 
 @test "su: made headers hold dt, delay and the offset of each trace, or say why not" {
@@ -297,8 +298,78 @@ longer() {
 	fails 1 '102 further headers of a trace: up to 100 are read' segytoraw h.sgy
 	poke i.sgy 3500 02 00
 	segytoraw i.sgy | cmp - i
-	poke i.sgy 3268 00 01 86 a0
-	fails 1 '100000 samples a trace: up to 65535 are read' segytoraw i.sgy
+	poke i.sgy 3268 ff ff ff ff
+	fails 1 '4294967295 samples a trace are larger than 1048576 bytes' segytoraw --max-bytes=1M i.sgy
+}
+
+@test "segy: more than 65535 samples a trace come and go by revision 2, or by --ns" {
+	gencmp --traces=2 --samples=70000 >long
+	rawtosegy long >long.sgy
+	segytoraw long.sgy | tail -c 560000 | cmp - <(tail -c 560000 long)
+	segytoraw long.sgy | rawtosegy --headers=long.sgy | cmp - long.sgy
+	segytoraw long.sgy | rawaxes --crop=0:0:69999 | rawtosegy --headers=long.sgy | segytoraw | rawinfo | grep -x 'sizes: 69999 2'
+	poke long.sgy 3500 01
+	fails 1 'ns is 0; give --ns=N' segytoraw long.sgy
+	segytoraw --ns=70000 long.sgy | rawtosegy --ns=70000 --headers=long.sgy | cmp - long.sgy
+}
+
+@test "su, segy: --ns and --delay override the headers" {
+	for f in line.su i.sgy; do
+		to=${f##*.} lead=0
+		[ $to = su ] || to=segy lead=3600
+		${to}toraw $f >want
+		cp $f bad
+		poke_all bad $lead 114 00 07
+		poke bad $((lead + 256 + 114)) 00 09
+		${to}toraw --ns=4 bad >got
+		cmp <(rawto$to got) <(rawto$to want)
+		rawto$to --ns=4 --headers=bad got | cmp - bad
+		${to}toraw --delay=-.5 $f | rawinfo | grep -x 'axis mins: -0.5 nan'
+	done
+}
+
+@test "su, segy: the key of gathers comes back without --headers, whatever word it is" {
+	for key in fldr:8 ep:16 cdp:20 iline:188 xline:192; do
+		name=${key%:*}
+		for i in 0 1 2 3 4; do poke line.su $((256 * i + ${key#*:})) 00 00 00 0$((7 + i / 3)); done
+		sutoraw -k $name line.su | tee k | rawinfo | grep -e ^sizes -e ^$name >want
+		rawtosu k | sutoraw -k $name | rawinfo | grep -e ^sizes -e ^$name | diff want -
+		rawtosegy k | segytoraw -k $name | rawinfo | grep -e ^sizes -e ^$name | diff want -
+	done
+}
+
+# records NUMBER...: these records of line.su.
+records() {
+	for i; do tail -c +$((256 * (i - 1) + 1)) line.su | head -c 256; done
+}
+
+@test "su: cut, turned and joined traces take their own headers, by traces:=" {
+	for i in 0 1 2 3 4; do poke line.su $((256 * i + 180)) de 0$i; done
+	sutoraw line.su >r
+	rawaxes --flip=1 r | rawtosu --headers=line.su | cmp - <(records 3 2 1 5 4)
+	rawaxes --crop=1:1:2 r | rawtosu --headers=<(cat line.su) | cmp - <(records 2 5)
+	rawaxes --slice=1:1 r | rawtosu --headers=line.su | cmp - <(records 2 5)
+	sutoraw -k none line.su >all
+	rawtile --size=2x2 all | rawjoin | rawtosu --headers=line.su | cmp - line.su
+	late 'trace 4: a pipe does not go back to it' rawtosu --headers=<(cat line.su) <(rawaxes --flip=1 all)
+	late 'trace 1: traces:= has 1e+30, which is no number of a trace' rawtosu --headers=line.su <(sed 's/^traces:=1/traces:=1e30/' all)
+	late 'trace 5: line.su has no trace 6' rawtosu --headers=line.su <(sed 's/^traces:=.*5$/traces:=1 2 3 4 6/' all)
+	fails 1 'traces:= has 4 numbers for 5 traces' rawtosu --headers=line.su <(sed 's/^\(traces:=.*\) 5$/\1/' all)
+	radon --model --quiet --offsets=<(echo 1 2 3) <(radon -q 0:.1:3 -X 150 --quiet i) >m
+	run -1 grep -aq ^traces m
+}
+
+@test "su, segy: traces that are cut in time keep their headers but for ns and delrt" {
+	sutoraw line.su | rawaxes --crop=0:1:3 | rawtosu --headers=line.su >cut.su
+	sutoraw cut.su | rawinfo | grep -x -e 'sizes: 2 [32]' -e 'axis mins: 0.0040000000000000001 nan' | wc -l | grep -x 4
+	for i in 0 1 2 3 4; do poke line.su $((256 * i + 108)) 00 04 00 00 00 00 00 02; done
+	cmp <(head -c 240 cut.su) <(head -c 240 line.su)
+	poke i.sgy 3500 02
+	poke_all i.sgy 3600 214 ff f6
+	segytoraw i.sgy | rawaxes --crop=0:2:4 | rawtosegy --headers=i.sgy | segytoraw >got
+	rawinfo got | grep -x 'axis mins: 0.0080000000000000002 nan'
+	rawaxes --crop=0:2:4 i >want
+	diff <(samples got) <(samples want)
 }
 
 @test "segy: the dt, the first trace and the trailers of revision 2 are read, and come back; before, such words are nobody's" {

@@ -23,12 +23,18 @@ struct feed {
 	size_t trace;	 /* traces written */
 	size_t room;	 /* samples of the longest row so far */
 	size_t skip, least,
-	    most;	/* the trace begins there in its row; the least and the most of the item */
-	double *offset; /* the item's list of offsets */
-	double cdp;	/* of the item; NaN: none */
-	void *raw;	/* a trace in the item's type */
-	double *wide;	/* the same as doubles */
-	float *data;	/* the same as floats */
+	    most;     /* the trace begins there in its row; the least and the most of the item */
+	bool cropped; /* traces have fewer samples than in the file of headers */
+	double *list; /* the offsets of the item, or the numbers of its traces in that file */
+	size_t listed;
+	struct {
+		int at;
+		double value;
+	} key[TRACES_KEYS]; /* the header words that keys of the item give */
+	int nkey;
+	void *raw;	       /* a trace in the item's type */
+	double *wide;	       /* the same as doubles */
+	float *data;	       /* the same as floats */
 	unsigned char *record; /* the same in the file's format, with its header */
 	/*
 	 * With headers from a file whose samples have several forms of one float: the samples of the file, and the new ones in
@@ -72,11 +78,14 @@ start(struct feed *f, const struct img *x)
 
 	f->head = h ? h->head : TRACE_HEAD;
 	f->sample = segy_sample_size(f->sink->format);
-	f->ns = h ? h->ns : x->axis[0].n;
-	if (f->ns > TRACE_MAXNS)
+	f->cropped = h && f->listed && x->axis[0].n < h->ns;
+	f->ns = h && !f->cropped ? h->ns : x->axis[0].n;
+	if (f->ns > TRACE_MAXNS && !h && !f->sink->lead)
 		raw_die(f->in, "%zu samples a trace: a header holds up to 65535", f->ns);
 	f->record = weir_xalloc(f->head + f->ns * f->sample, 1);
-	if (h && h->format != SEGY_IEEE) {
+	if (f->cropped && h->nlead)
+		segy_set_samples(h->lead, h->little, f->ns);
+	if (h && !f->cropped && h->format != SEGY_IEEE) {
 		f->old = weir_xalloc(f->ns, sizeof *f->old);
 		f->fresh = weir_xalloc(f->ns, f->sample);
 	}
@@ -86,10 +95,11 @@ start(struct feed *f, const struct img *x)
 		f->sink->lead(f->sink, f->out, f->ns, microseconds(f, x));
 }
 
+/* The first time of x in units of so many ms. */
 static long
-delay(const struct feed *f, const struct img *x)
+delay(const struct feed *f, const struct img *x, double unit)
 {
-	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3;
+	const double ms = isnan(x->axis[0].min) ? 0 : x->axis[0].min * 1e3 / unit;
 
 	if (!(fabs(ms) < 32767.5) || fabs(ms - rint(ms)) > 1e-3)
 		raw_die(f->in, "a header holds the first time as whole ms, and it is %g s",
@@ -97,20 +107,42 @@ delay(const struct feed *f, const struct img *x)
 	return lrint(ms);
 }
 
-/* Reads the key offsets:=, which has a number for each of the n traces of x, or of a gather. Returns how many, 0 without a key. */
-static size_t
-read_offsets(struct feed *f, const struct img *x, size_t n)
+/* Reads the list of a key, which has a number for each of the n traces of x, or of a gather. There are 0 without the key. */
+static void
+read_list(struct feed *f, const struct img *x, const char *name, size_t n)
 {
-	const char *text = img_key(x, "offsets");
+	const char *text = img_key(x, name);
 	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
 
 	if (text && count != fold && count != n)
-		raw_die(f->in, "offsets:= has %zu numbers for %zu traces", count, fold);
-	weir_free(f->offset);
-	f->offset = weir_xalloc(count + 1, sizeof *f->offset);
-	if (word_reals(text, ' ', f->offset, count) != count)
-		raw_die(f->in, "offsets:= is not a list of numbers");
-	return count;
+		raw_die(f->in, "%s:= has %zu numbers for %zu traces", name, count, fold);
+	weir_free(f->list);
+	f->list = weir_xalloc(count + 1, sizeof *f->list);
+	if (word_reals(text, ' ', f->list, count) != count)
+		raw_die(f->in, "%s:= is not a list of numbers", name);
+	f->listed = count;
+}
+
+/* Finds the header words that keys of the item give. No sample is placed by them, so what is no number of a header is left out. */
+static void
+read_keys(struct feed *f, const struct img *x)
+{
+	char name[TRACES_KEY_NAME];
+
+	f->nkey = 0;
+	for (int i = 1; i < TRACES_KEYS; i++) {
+		const int at = traces_key(i, name);
+		const char *text = img_key(x, name);
+		double v;
+		if (text && opt_number(text, &v) && rint(v) == v && fabs(v) < 0x1p31) {
+			f->key[f->nkey].at = at;
+			f->key[f->nkey++].value = v;
+		} else if (text) {
+			warn("%s: item %zu: %s:=%.40s is no whole number of 32 bits, and is left "
+			     "out",
+			     raw_name(f->in), raw_item(f->in), name, text);
+		}
+	}
 }
 
 /* The offset of trace j of a gather, by the trace axis. */
@@ -123,23 +155,22 @@ offset_of_axis(const struct img *x, size_t j)
 }
 
 static void
-make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
+make_header(struct feed *f, const struct img *x, size_t j)
 {
 	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
-	const double offset = offsets ? f->offset[j % offsets] : offset_of_axis(x, j % fold);
+	const double offset = f->listed ? f->list[j % f->listed] : offset_of_axis(x, j % fold);
 	const struct {
 		size_t at, bytes;
 		long value;
-	} words[] = {
-	    {TRACE_TRACL, 4, (long)(f->trace + 1)},
-	    {TRACE_TRACR, 4, (long)(f->trace + 1)},
-	    {TRACE_CDP, 4, isnan(f->cdp) ? (long)(raw_item(f->in) + j / fold) : lrint(f->cdp)},
-	    {TRACE_CDPT, 4, (long)(j % fold + 1)},
-	    {TRACE_TRID, 2, 1},
-	    {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
-	    {TRACE_DELRT, 2, delay(f, x)},
-	    {TRACE_NS, 2, (long)f->ns},
-	    {TRACE_DT, 2, (long)microseconds(f, x)}};
+	} words[] = {{TRACE_TRACL, 4, (long)(f->trace + 1)},
+		     {TRACE_TRACR, 4, (long)(f->trace + 1)},
+		     {TRACE_CDP, 4, (long)(raw_item(f->in) + j / fold)},
+		     {TRACE_CDPT, 4, (long)(j % fold + 1)},
+		     {TRACE_TRID, 2, 1},
+		     {TRACE_OFFSET, 4, fabs(offset) < 0x1p31 ? lrint(offset) : 0},
+		     {TRACE_DELRT, 2, delay(f, x, 1)},
+		     {TRACE_NS, 2, f->ns > TRACE_MAXNS ? 0 : (long)f->ns},
+		     {TRACE_DT, 2, (long)microseconds(f, x)}};
 
 	if (!(fabs(offset) < 0x1p31))
 		raw_die(f->in, "trace %zu: an offset of %g", j + 1, real_shown(offset));
@@ -147,6 +178,9 @@ make_header(struct feed *f, const struct img *x, size_t j, size_t offsets)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		bytes_store(f->record + words[i].at, words[i].bytes, f->sink->little,
 			    (uint64_t)words[i].value);
+	for (int i = 0; i < f->nkey; i++)
+		bytes_store(f->record + f->key[i].at, 4, f->sink->little,
+			    (uint64_t)lrint(f->key[i].value));
 }
 
 _Noreturn static void
@@ -168,19 +202,35 @@ place_of_trace(const struct feed *f, const struct img *x, const unsigned char *r
 	return (size_t)at;
 }
 
-/* Takes the next record of the file of headers over, with its samples. */
+/* Takes the record of trace j of the item over from the file of headers, with its samples; without traces:= it is the next one. */
 static void
-take_record(struct feed *f, const struct img *x)
+take_record(struct feed *f, const struct img *x, size_t j)
 {
-	const unsigned char *r = traces_peek(f->sink->headers);
+	struct traces *h = f->sink->headers;
+	const double number = f->listed ? f->list[j % f->listed] : (double)h->trace;
+	const unsigned char *r;
 
+	if (number >= 1 && number < 0x1p62 / (double)(f->head + h->ns * f->sample) &&
+	    number == floor(number))
+		traces_seek(h, (size_t)number);
+	else
+		raw_die(f->in, "trace %zu: traces:= has %g, which is no number of a trace", j + 1,
+			real_shown(number));
+	r = traces_peek(h);
+	if (!r && f->listed)
+		raw_die(f->in, "trace %zu: %s has no trace %g", j + 1, h->name, number);
 	if (!r)
-		raw_die(f->in, "more traces than the %zu of %s", f->trace, f->sink->headers->name);
+		raw_die(f->in, "more traces than the %zu of %s", f->trace, h->name);
 	f->skip = x->axis[0].n > f->ns ? place_of_trace(f, x, r) : 0;
 	f->least = f->skip < f->least ? f->skip : f->least;
 	f->most = f->skip > f->most ? f->skip : f->most;
 	memcpy(f->record, r, f->head + f->ns * f->sample);
-	traces_take(f->sink->headers);
+	traces_take(h);
+	if (!f->cropped)
+		return;
+	bytes_store(f->record + TRACE_NS, 2, h->little, f->ns > TRACE_MAXNS ? 0 : f->ns);
+	bytes_store(f->record + TRACE_DELRT, 2, h->little,
+		    (uint64_t)delay(f, x, traces_ms(h, f->record, 1)));
 }
 
 static void
@@ -236,14 +286,18 @@ make_room(struct feed *f, size_t n)
 	f->room = n;
 }
 
-/* Copies what the file of headers has behind its traces. */
+/* Copies what the file of headers has behind its traces. picked: traces:= said which of them to take. */
 static void
-put_trailers(struct feed *f)
+put_trailers(struct feed *f, bool picked)
 {
 	struct traces *h = f->sink->headers;
 	const unsigned char *rest;
 	size_t got;
 
+	if (picked && !h->trailers)
+		return;
+	while (picked && traces_peek(h))
+		traces_take(h);
 	if (traces_peek(h))
 		die("%s: more traces than the %zu of the items", h->name, f->trace);
 	while (rest = traces_look(h, TRACE_HEAD, &got), got) {
@@ -255,50 +309,51 @@ put_trailers(struct feed *f)
 static void
 put_item(struct feed *f, const struct img *x)
 {
-	const char *cdp = img_key(x, "cdp");
 	const size_t n = count_traces(f, x);
-	const size_t offsets = f->sink->headers ? 0 : read_offsets(f, x, n);
+	const bool heads = f->sink->headers;
 
-	/* No sample is placed by it, so what is no number of a header is left out. */
-	if (!cdp || !opt_number(cdp, &f->cdp) || rint(f->cdp) != f->cdp || fabs(f->cdp) >= 0x1p31)
-		f->cdp = NAN;
-	if (cdp && isnan(f->cdp) && !f->sink->headers)
-		warn("%s: item %zu: cdp:=%.40s is no whole number of 32 bits, and is left out",
-		     raw_name(f->in), raw_item(f->in), cdp);
+	read_list(f, x, heads ? "traces" : "offsets", n);
+	if (!heads)
+		read_keys(f, x);
 	if (!f->ns)
 		start(f, x);
-	if (x->axis[0].n < f->ns && f->sink->headers)
+	if (x->axis[0].n < f->ns && heads)
 		die_of_samples(f, x);
-	if (x->axis[0].n != f->ns && !f->sink->headers)
+	if (x->axis[0].n != f->ns && (!heads || f->cropped))
 		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
 			f->ns);
 	make_room(f, x->axis[0].n);
 	f->least = SIZE_MAX;
 	f->most = 0;
 	for (size_t j = 0; j < n; j++) {
-		if (f->sink->headers)
-			take_record(f, x);
+		if (heads)
+			take_record(f, x, j);
 		else
-			make_header(f, x, j, offsets);
+			make_header(f, x, j);
 		put_trace(f, x);
 	}
-	if (f->sink->headers && (f->least || f->most != x->axis[0].n - f->ns))
+	if (heads && !f->listed && (f->least || f->most != x->axis[0].n - f->ns))
 		die_of_samples(f, x);
 }
 
 int
 traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
 {
+	const struct traces_args args = {
+	    .format = -1, .ns = s->ns, .dt_given = true, .heads = true};
 	struct traces headers = {0};
 	struct feed f = {.sink = s};
+	bool picked = false;
 	struct stats st;
 	struct img x;
 
+	if (s->ns && !s->path)
+		die_usage("--ns goes with --headers");
 	if (s->path) {
 		if (s->own)
 			die_usage("%s cannot differ from that of --headers: give one of them",
 				  s->own);
-		s->open(&headers, s->path, NULL);
+		s->open(&headers, s->path, &args);
 		s->headers = &headers;
 		s->little = headers.little;
 		s->format = headers.format;
@@ -306,13 +361,15 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 	stats_start(&st);
 	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
 	f.out = raw_create(o->out, RAW_FOLLOW);
-	for (; raw_next(f.in, &x); img_free(&x), st.items++)
+	for (; raw_next(f.in, &x); img_free(&x), st.items++) {
 		put_item(&f, &x);
+		picked |= f.listed > 0;
+	}
 	if (s->headers)
-		put_trailers(&f);
+		put_trailers(&f, picked);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
-	weir_free(f.offset);
+	weir_free(f.list);
 	weir_free(f.raw);
 	weir_free(f.wide);
 	weir_free(f.data);

@@ -9,7 +9,7 @@ const char *const weir_prog = "rawtosegy";
 struct args {
 	struct opt_common common;
 	const char *headers;
-	int format;
+	int format, ns;
 };
 
 static const struct opt table[] = {
@@ -17,6 +17,7 @@ static const struct opt table[] = {
      "take all headers of this SEG-Y file over, byte for byte, and its format"},
     {0, "format", OPT_WORD, AT(format), "FORMAT", "%s, without --headers (ieee)",
      .words = "ieee|ibm"},
+    {0, "ns", OPT_INT, AT(ns), "N", "samples of a trace of --headers, whatever it says", 1, 1e9},
     {0}};
 
 static const struct opt_program program = {
@@ -43,10 +44,10 @@ make_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned 
 		memcpy(lead + i * 80, line, (size_t)n);
 	}
 	bytes_store(lead + SEGY_AT_INTERVAL, 2, s->little, dt);
-	bytes_store(lead + SEGY_AT_SAMPLES, 2, s->little, ns);
 	bytes_store(lead + SEGY_AT_FORMAT, 2, s->little, (uint64_t)s->format);
 	bytes_store(lead + SEGY_AT_SORTING, 2, s->little, 2);
-	bytes_store(lead + SEGY_AT_REVISION, 2, s->little, 0x100);
+	bytes_store(lead + SEGY_AT_REVISION, 2, s->little, ns > TRACE_MAXNS ? 0x200 : 0x100);
+	segy_set_samples(lead, s->little, ns);
 	bytes_store(lead + SEGY_AT_FIXED, 2, s->little, 1);
 	raw_text(out, (const char *)lead, sizeof lead);
 }
@@ -61,6 +62,7 @@ main(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
 	sink.path = args.headers;
+	sink.ns = args.ns;
 	sink.own = args.format < 0 ? NULL : "--format";
 	sink.format = args.format == 1 ? SEGY_IBM : SEGY_IEEE;
 	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);

@@ -6,14 +6,16 @@ const char *const weir_prog = "rawtosu";
 struct args {
 	struct opt_common common;
 	const char *headers;
-	int order;
+	int order, ns;
 };
 
-static const struct opt table[] = {{0, "headers", OPT_STR, AT(headers), "FILE",
-				    "take the headers of this SU file over, byte for byte"},
-				   {0, "endian", OPT_WORD, AT(order), "ORDER",
-				    "%s, without --headers (big)", .words = "big|little"},
-				   {0}};
+static const struct opt table[] = {
+    {0, "headers", OPT_STR, AT(headers), "FILE",
+     "take the headers of this SU file over, byte for byte"},
+    {0, "endian", OPT_WORD, AT(order), "ORDER", "%s, without --headers (big)",
+     .words = "big|little"},
+    {0, "ns", OPT_INT, AT(ns), "N", "samples of a trace of --headers, whatever it says", 1, 1e9},
+    {0}};
 
 static const struct opt_program program = {.what = "Turns raw items into SU traces.",
 					   .example =
@@ -32,6 +34,7 @@ main(int argc, char **argv)
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
 	sink.path = args.headers;
+	sink.ns = args.ns;
 	sink.own = args.order < 0 ? NULL : "--endian";
 	sink.little = args.order == 1;
 	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);

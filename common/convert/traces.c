@@ -16,7 +16,7 @@
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 
-/* Bytes of the read buffer: the longest record of SEG-Y and the longest trailers. */
+/* Bytes of the read buffer, which grows with longer traces. Trailers and what stands before the first trace have no more. */
 enum { ROOM = 2 << 20 };
 
 /* --- bytes ------------------------------------------------------------------------------------------------------ */
@@ -30,7 +30,8 @@ traces_open(struct traces *t, const char *path)
 			     .head = TRACE_HEAD,
 			     .format = SEGY_IEEE,
 			     .sample = 4,
-			     .trace = 1};
+			     .trace = 1,
+			     .room = ROOM};
 	t->buf = weir_xalloc(ROOM, 1);
 }
 
@@ -41,8 +42,10 @@ fill(struct traces *t)
 	ssize_t n;
 
 	file_flush_when_idle(t->f);
+	if (t->have == t->room)
+		t->buf = weir_xgrow(t->buf, &t->room, t->have + 1, 1);
 	do
-		n = read(fileno(t->f), t->buf + t->have, ROOM - t->have);
+		n = read(fileno(t->f), t->buf + t->have, t->room - t->have);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		die("%s: %s", t->name, strerror(errno));
@@ -173,7 +176,6 @@ traces_check_dt(const struct traces *t, const char *where)
 void
 traces_open_su(struct traces *t, const char *path, const struct traces_args *args)
 {
-	const bool dt_given = !args || args->dt_given;
 	struct guess g[2] = {0};
 	const unsigned char *first;
 	size_t got;
@@ -192,11 +194,12 @@ traces_open_su(struct traces *t, const char *path, const struct traces_args *arg
 	if (got < TRACE_HEAD)
 		die("%s: %zu bytes are no trace: its header alone has 240", t->name, got);
 	t->little = likelier(g[1], g[0]);
-	t->ns = t->stated = g[t->little].ns;
-	t->step = t->dt = dt_given ? 0 : g[t->little].dt;
+	t->stated = args->ns ? 0 : g[t->little].ns;
+	t->ns = args->ns ? (size_t)args->ns : t->stated;
+	t->step = t->dt = args->dt_given ? 0 : g[t->little].dt;
 	if (!t->ns)
-		die("%s: trace 1: ns is 0", t->name);
-	if (!dt_given)
+		die("%s: trace 1: ns is 0; give --ns=N", t->name);
+	if (!args->dt_given)
 		traces_check_dt(t, "trace 1: ");
 }
 
@@ -213,14 +216,15 @@ enum { TEXTS = 300, MOREHEADS = 100, TEXT = 3200 };
 
 /* Revision 2 allows more than 240 bytes of header for a trace, more than 65535 samples, any dt, and trailers. */
 static void
-read_second_revision(struct traces *t, const unsigned char *lead, bool dt_given)
+read_second_revision(struct traces *t, const unsigned char *lead, const struct traces_args *args)
 {
 	const uint32_t ns = (uint32_t)trace_word(lead + SEGY_AT_LONG_SAMPLES, 4, t->little);
+	const size_t limit = weir_limit(args->common.max_bytes);
 	const unsigned char *at = lead + SEGY_AT_MORE_HEADS;
 	int32_t more = trace_word(at, 2, t->little);
 
 	memcpy(&t->step, &(uint64_t){bytes_load(lead + SEGY_AT_LONG_INTERVAL, 8, t->little)}, 8);
-	if (t->step != 0 && !dt_given && !(t->step > 1e-6 && t->step < 1e9))
+	if (t->step != 0 && !args->dt_given && !(t->step > 1e-6 && t->step < 1e9))
 		die("%s: bytes 3273 to 3280 say that dt is %g us; give --dt=SECONDS", t->name,
 		    real_shown(t->step));
 	t->trailers = trace_word(lead + SEGY_AT_TRAILERS, 4, t->little);
@@ -232,8 +236,9 @@ read_second_revision(struct traces *t, const unsigned char *lead, bool dt_given)
 		die("%s: %d further headers of a trace: up to %d are read", t->name, more,
 		    MOREHEADS);
 	t->head += (size_t)more * TRACE_HEAD;
-	if (ns > TRACE_MAXNS)
-		die("%s: %u samples a trace: up to %d are read", t->name, ns, TRACE_MAXNS);
+	if (ns > limit / sizeof(float))
+		die("%s: %u samples a trace are larger than %zu bytes; see --ns, --max-bytes",
+		    t->name, ns, limit);
 	if (ns)
 		t->ns = ns;
 }
@@ -289,7 +294,7 @@ find_last_text(struct traces *t)
 static void
 find_format(struct traces *t, const unsigned char *lead, const struct traces_args *args)
 {
-	const bool given = args && args->format >= 0;
+	const bool given = args->format >= 0;
 	const int stated = trace_word(lead + SEGY_AT_FORMAT, 2, false),
 		  turned = trace_word(lead + SEGY_AT_FORMAT, 2, true);
 	struct guess g[2];
@@ -311,14 +316,14 @@ find_format(struct traces *t, const unsigned char *lead, const struct traces_arg
 			    "15, 16 (integers); see --format",
 			    t->name, stated);
 		t->format = SEGY_IBM;
-		if (!given && args)
+		if (!given && !args->heads)
 			warn("%s: the sample format is 0, and is taken for IBM floats; see "
 			     "--format",
 			     t->name);
 	}
 	if (given)
 		t->format = format_number[args->format];
-	t->doubted = given || !args || (t->format != SEGY_IBM && t->format != SEGY_IEEE);
+	t->doubted = given || args->heads || (t->format != SEGY_IBM && t->format != SEGY_IEEE);
 	t->sample = segy_sample_size(t->format);
 }
 
@@ -358,7 +363,7 @@ read_binary(struct traces *t, const unsigned char *lead, const struct traces_arg
 	t->scaled_times = revised;
 	t->fixed = revised && t->dt && trace_word(lead + SEGY_AT_FIXED, 2, t->little) == 1;
 	if (revision == 2)
-		read_second_revision(t, lead, !args || args->dt_given);
+		read_second_revision(t, lead, args);
 	first = revision == 2 ? bytes_load(lead + SEGY_AT_FIRST, 8, t->little) : 0;
 	const int texts = count_texts(t, lead, revised);
 	t->nlead = SEGY_LEAD + (size_t)(texts > 0 ? texts : 0) * TEXT;
@@ -413,7 +418,7 @@ check_more_heads(const struct traces *t, const unsigned char *head)
  * the two; the right one leads to the next header.
  */
 static void
-find_samples(struct traces *t, bool dt_given)
+find_samples(struct traces *t, const struct traces_args *args)
 {
 	size_t got;
 	const unsigned char *head = traces_look(t, t->head, &got);
@@ -422,17 +427,21 @@ find_samples(struct traces *t, bool dt_given)
 		die("%s: no trace after the headers", t->name);
 	if (t->head > TRACE_HEAD)
 		check_more_heads(t, head);
-	t->stated = trace_ushort(head + TRACE_NS, t->little);
+	t->stated = args->ns ? 0 : trace_ushort(head + TRACE_NS, t->little);
+	if (args->ns)
+		t->ns = (size_t)args->ns;
 	if (!t->dt)
 		t->dt = trace_ushort(head + TRACE_DT, t->little);
 	if (!t->ns && !t->stated)
-		die("%s: ns is 0", t->name);
-	if (dt_given || t->step != 0)
+		die("%s: ns is 0; give --ns=N", t->name);
+	if (args->dt_given || t->step != 0)
 		t->dt = 0;
 	else
 		traces_check_dt(t, "");
 	if (t->step == 0)
 		t->step = t->dt;
+	if (args->ns)
+		return;
 	if (!t->stated || t->stated == t->ns) {
 		t->stated = (unsigned)t->ns;
 		return;
@@ -451,7 +460,7 @@ traces_open_segy(struct traces *t, const char *path, const struct traces_args *a
 	traces_open(t, path);
 	t->lax = true;
 	read_lead(t, args);
-	find_samples(t, !args || args->dt_given);
+	find_samples(t, args);
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------ */
@@ -475,7 +484,7 @@ check_record(struct traces *t, const unsigned char *r)
 	const unsigned ns = trace_ushort(r + TRACE_NS, t->little),
 		       dt = trace_ushort(r + TRACE_DT, t->little);
 
-	if (ns != t->stated && !(t->lax && !ns))
+	if (t->stated && ns != t->stated && !(t->lax && !ns))
 		die("%s: trace %zu: ns changes from %u to %u", t->name, t->trace, t->stated, ns);
 	if (!t->dt || dt == t->dt || (t->lax && !dt) || t->warned_dt)
 		return;
@@ -512,12 +521,30 @@ traces_take(struct traces *t)
 	t->trace++;
 }
 
+void
+traces_seek(struct traces *t, size_t trace)
+{
+	const size_t record = t->head + t->ns * t->sample;
+	const off_t far = ((off_t)trace - (off_t)t->trace) * (off_t)record;
+
+	if (trace > t->trace && (size_t)far <= t->have)
+		traces_skip(t, (size_t)far);
+	else if (trace != t->trace && lseek(fileno(t->f), far - (off_t)t->have, SEEK_CUR) >= 0)
+		t->have = 0;
+	else if (trace < t->trace)
+		die("%s: trace %zu: a pipe does not go back to it", t->name, trace);
+	else
+		while (trace > t->trace && traces_peek(t))
+			traces_take(t);
+	t->trace = trace;
+}
+
 /* ---- reading ---- */
 
 /* The header words that can be the key. With none, all traces are one gather. */
 #define KEYS "none|tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
-enum { KEY_NONE, KEY_CDP = 6, KEY_NAME = 8 };
-static const int key_at[] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
+enum { KEY_NONE, KEY_CDP = 6 };
+static const int key_at[TRACES_KEYS] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
 
 const struct opt traces_table[] = {{0, "format", OPT_WORD, offsetof(struct traces_args, format),
 				    "FORMAT", "format of samples, whatever the header says",
@@ -528,6 +555,11 @@ const struct opt traces_table[] = {{0, "format", OPT_WORD, offsetof(struct trace
 				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
 				    "time between samples, whatever the headers say",
 				    .seen = offsetof(struct traces_args, dt_given)},
+				   {0, "ns", OPT_INT, offsetof(struct traces_args, ns), "N",
+				    "samples of a trace, whatever the headers say", 1, 1e9},
+				   {0, "delay", OPT_REAL, offsetof(struct traces_args, delay),
+				    "SECONDS", "time of the first sample, whatever the headers say",
+				    -1e6, 1e6, .seen = offsetof(struct traces_args, delay_given)},
 				   {0}};
 
 /* The gather that is being read. */
@@ -558,16 +590,15 @@ grow(struct gather *g, const struct traces *t, size_t max_bytes)
 	g->room = room;
 }
 
-/* Writes the name of a key, which is one of the words of KEYS. */
-static const char *
-key_name(int key, char name[KEY_NAME])
+int
+traces_key(int key, char name[TRACES_KEY_NAME])
 {
 	const char *s = KEYS;
 
-	while (key--)
+	for (int i = 0; i < key; i++)
 		s = strchr(s, '|') + 1;
-	snprintf(name, KEY_NAME, "%.*s", (int)strcspn(s, "|"), s);
-	return name;
+	snprintf(name, TRACES_KEY_NAME, "%.*s", (int)strcspn(s, "|"), s);
+	return key_at[key];
 }
 
 /* Returns x times the scale; a scale below 0 is a divisor, and 0 is none. */
@@ -578,16 +609,21 @@ scaled(double x, int32_t scale)
 }
 
 double
+traces_ms(const struct traces *t, const unsigned char *r, double time)
+{
+	return scaled(time, t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0);
+}
+
+double
 traces_delay(const struct traces *t, const unsigned char *r)
 {
-	const int32_t scale = t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0;
-
-	return scaled(trace_word(r + TRACE_DELRT, 2, t->little), scale);
+	return traces_ms(t, r, trace_word(r + TRACE_DELRT, 2, t->little));
 }
 
 /* Adds the offset of the record r to the gather. */
 static void
-add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
+add_offset(struct gather *g, const struct traces *t, const struct traces_args *args,
+	   const unsigned char *r)
 {
 	const int32_t scale = trace_word(r + TRACE_SCALCO, 2, t->little);
 	const bool angles = trace_word(r + TRACE_COUNIT, 2, t->little) > 1;
@@ -599,7 +635,7 @@ add_offset(struct gather *g, const struct traces *t, const unsigned char *r)
 	g->group |= at[2] != 0 || at[3] != 0;
 	where[1] = scaled(at[2] - at[0], scale);
 	where[2] = scaled(at[3] - at[1], scale);
-	where[DELAY] = traces_delay(t, r);
+	where[DELAY] = args->delay_given ? args->delay * 1e3 : traces_delay(t, r);
 }
 
 /* Looks at samples until it is known whether they are of the format that the file states, and warns where they are not. */
@@ -636,7 +672,7 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 		if (!t->doubted)
 			doubt_format(t, r + t->head, t->ns, false);
 		segy_decode(t->format, t->little, t->ns, g->data + g->n * t->ns, r + t->head);
-		add_offset(g, t, r);
+		add_offset(g, t, args, r);
 		g->n++;
 	}
 	if (!r && !t->doubted)
@@ -653,6 +689,18 @@ set_numbers(struct img *x, const char *key, const double *v, size_t n)
 	for (size_t j = 0; j < n; j++)
 		s += sprintf(s, j ? " %.15g" : "%.15g", v[WHERE * j]);
 	img_set_key(x, key, "%s", text);
+	weir_free(text);
+}
+
+/* Sets the key traces:= to the numbers of the gather's traces in the file, the last of which have been read. */
+static void
+set_traces(struct img *x, const struct gather *g, const struct traces *t)
+{
+	char *text = weir_xalloc(g->n, 21), *s = text;
+
+	for (size_t j = t->trace - g->n; j < t->trace; j++)
+		s += sprintf(s, s == text ? "%zu" : " %zu", j);
+	img_set_key(x, "traces", "%s", text);
 	weir_free(text);
 }
 
@@ -740,7 +788,7 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 {
 	const double step = args->dt_given ? args->dt : t->step / 1e6;
 	size_t sizes[2] = {t->ns, g->n}, most, bytes;
-	char name[KEY_NAME];
+	char name[TRACES_KEY_NAME];
 	double first;
 	struct img x;
 
@@ -757,9 +805,10 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	img_set_label(&x.axis[0], "t");
 	img_set_unit(&x.axis[0], "s");
 	img_set_label(&x.axis[1], "trace");
-	if (args->key != KEY_NONE)
-		img_set_key(&x, key_name(args->key, name), "%d", g->key);
+	if (traces_key(args->key, name) >= 0)
+		img_set_key(&x, name, "%d", g->key);
 	set_offsets(&x, g, t);
+	set_traces(&x, g, t);
 	opt_add_history(&x, &args->common);
 	raw_head(out, &x);
 	float *const zeros = weir_calloc(most + 1, sizeof *zeros);

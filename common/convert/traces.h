@@ -132,6 +132,17 @@ bytes_store(unsigned char *at, size_t bytes, bool little, uint64_t v)
 		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
 }
 
+/* States ns in the file headers, in the word of revision 2 where the other is too short. Files of before are left without it. */
+static inline void
+segy_set_samples(unsigned char *lead, bool little, size_t ns)
+{
+	const bool second = lead[SEGY_AT_REVISION] == 2;
+
+	bytes_store(lead + SEGY_AT_SAMPLES, 2, little, ns > TRACE_MAXNS ? 0 : ns);
+	if (second)
+		bytes_store(lead + SEGY_AT_LONG_SAMPLES, 4, little, ns > TRACE_MAXNS ? ns : 0);
+}
+
 /* The integer of two bytes without a sign, and that of two or four bytes with one. */
 static inline unsigned
 trace_ushort(const unsigned char *at, bool little)
@@ -160,7 +171,7 @@ struct traces {
 	size_t head;	   /* bytes of a trace's headers, TRACE_HEAD or more */
 	int format;	   /* of samples */
 	size_t sample;	   /* bytes of a sample */
-	unsigned stated;   /* ns as the trace headers state it */
+	unsigned stated;   /* ns as the trace headers state it; 0: it is not looked at */
 	bool lax;	   /* ns and dt of a trace header may be 0 (SEG-Y) */
 	bool scaled_times; /* the word TRACE_SCALET holds the factor of delrt */
 	int trailers;	   /* what SEGY_AT_TRAILERS says */
@@ -172,28 +183,27 @@ struct traces {
 	size_t trace;	/* number of the record that traces_peek() returns, from 1 */
 	uint64_t bytes; /* consumed so far */
 
-	unsigned char *buf; /* owned; the unread bytes are buf[at..at+have) */
-	size_t at, have;
+	unsigned char *buf; /* owned, of room bytes; the unread ones are buf[at..at+have) */
+	size_t at, have, room;
 };
 
 struct traces_args {
 	struct opt_common common;
-	int key, format; /* format: the index of its word, or -1 */
-	double dt;
-	bool dt_given;
+	int key, format, ns; /* format: the index of its word, or -1; ns 0: that of the headers */
+	double dt, delay;
+	bool dt_given, delay_given;
+	bool heads; /* the file is opened for its headers alone */
 };
 
 /*
- * Open path (NULL or "-": stdin), find byte order, ns and dt, and read up to the first trace. When the user gives dt, no header's
- * is looked at; otherwise a dt of 0 is an error. args NULL: the file is opened for its headers, and dt is not looked at either. An
- * empty file is an error.
+ * Open path (NULL or "-": stdin), find byte order, ns and dt, and read up to the first trace. When dt or ns is given, no header's
+ * is looked at; otherwise a dt of 0 is an error. An empty file is an error.
  */
 void traces_open_su(struct traces *t, const char *path, const struct traces_args *args);
 void traces_open_segy(struct traces *t, const char *path, const struct traces_args *args);
 
 /*
- * Returns the next n bytes without consuming them, where n is up to 2 MiB. Sets *got to the bytes that there are: fewer than n at the end of the
- * file.
+ * Returns the next n bytes without consuming them. Sets *got to the bytes that there are: fewer than n at the end of the file.
  */
 const unsigned char *traces_look(struct traces *t, size_t n, size_t *got);
 
@@ -206,8 +216,12 @@ const unsigned char *traces_peek(struct traces *t);
 /* Goes on to the next record. */
 void traces_take(struct traces *t);
 
-/* The delay of the record r, in ms. */
+/* Goes to the record of that number. */
+void traces_seek(struct traces *t, size_t trace);
+
+/* The delay of the record r, and a time of its header words, in ms. */
 double traces_delay(const struct traces *t, const unsigned char *r);
+double traces_ms(const struct traces *t, const unsigned char *r, double time);
 
 void traces_close(struct traces *t); /* accepts a zeroed struct */
 
@@ -217,6 +231,10 @@ void traces_close(struct traces *t); /* accepts a zeroed struct */
 enum { TRACES_OF_SU = 1 };
 extern const struct opt traces_table[];
 
+/* Sets the name of a header word that can be the key of gathers, and returns its place; none, the first one, has -1. */
+enum { TRACES_KEYS = 15, TRACES_KEY_NAME = 8 };
+int traces_key(int key, char name[TRACES_KEY_NAME]);
+
 /* All of sutoraw and of segytoraw: writes the gathers of a file, which `open` opens, as items `t trace`. */
 int traces_to_raw(const struct opt_program *program, int argc, char **argv,
 		  void (*open)(struct traces *t, const char *path, const struct traces_args *args));
@@ -225,6 +243,7 @@ int traces_to_raw(const struct opt_program *program, int argc, char **argv,
 struct traces_sink {
 	/* The file to copy all headers from, byte order and format, too; NULL: headers are made. open() opens it. */
 	const char *path;
+	int ns; /* of that file, whatever its headers say; 0: as they say */
 	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
 	const char *own; /* the option that says byte order or format without it; NULL: not given */
 	bool little;

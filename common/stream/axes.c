@@ -469,8 +469,8 @@ choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged
 	return list;
 }
 
-enum { LISTS = 3 };
-static const char *const names[LISTS] = {"offsets", "offset-x", "offset-y"};
+enum { LISTS = 4 };
+static const char *const names[LISTS] = {"offsets", "offset-x", "offset-y", "traces"};
 
 void
 axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged)

@@ -474,6 +474,8 @@ key_of_file(const struct gathers *s, struct img *x)
 {
 	const size_t n = s->shape.nx * s->per;
 
+	if (s->shape.mode == RADON_MODEL)
+		img_drop_key(x, "traces");
 	if (s->nfile == n)
 		key_offsets(s, x, s->file, n);
 	else
