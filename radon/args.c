@@ -110,6 +110,8 @@ static const struct opt table[] = {
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL,
      "write gather - modelled panel; alone: by --sparse"},
+    {0, "balance", OPT_FLAG, AT(balance), NULL,
+     "with --subtract: traces count alike, however loud they are"},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .words = "auto", .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.007)",
@@ -305,8 +307,8 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--curve=foster-mosher needs --depth");
 	if (a->depth_given && a->curve != RADON_FOSTER)
 		die_usage("--depth needs --curve=foster-mosher");
-	if (a->adapt && !a->subtract)
-		die_usage("--adapt needs --subtract");
+	if ((a->adapt || a->balance) && !a->subtract)
+		die_usage("%s needs --subtract", a->adapt ? "--adapt" : "--balance");
 	if (a->mute && a->polygons)
 		die_usage("one of --mute and --polygons at a time");
 	if ((a->mute || a->polygons) && o->mode == RADON_MODEL)
@@ -383,6 +385,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	g->offsets = a->offsets;
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;
+	g->balance = a->balance;
 	g->common = &a->common;
 	g->gpu = gpu_use_list(&a->common);
 }

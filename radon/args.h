@@ -15,7 +15,7 @@ struct args {
 	int curve, method, nan;
 	double reference, azimuth, depth, taper, fmin, fmax;
 	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
-	bool curve_given, model;
+	bool curve_given, model, balance;
 };
 
 /* Parses and checks the command line; wrong usage is fatal. The options that all gathers share go to g, which borrows a. */

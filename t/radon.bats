@@ -607,6 +607,24 @@ END
 	done
 }
 
+@test "radon: with --balance neither a loud trace nor a spike spoils the others, and what is not solved keeps its bytes" {
+	local solve="radon $curves --mute=.05 --subtract --balance"
+	gathers 30 >g.nrrd
+	$solve g.nrrd >want
+	change g.nrrd '$i++ / 100 < 12 && $i > 1100 ? 32 * $_ : $_' >loud.nrrd
+	$solve loud.nrrd 2>err >got
+	[ ! -s err ]
+	change got '$i++ / 100 < 12 && $i > 1100 ? $_ / 32 : $_' | rawmath 'abs(a - b)' a=- b=want | rawinfo | grep -x 'max: 0'
+	change g.nrrd '++$i == 1150 ? 1e4 : $_' >spike.nrrd
+	$solve spike.nrrd 2>err | rawaxes --crop=1:12:30 >got
+	[ ! -s err ]
+	rawaxes --crop=1:12:30 want | rawmath '(a - b)**2 - .01 * b**2' a=got b=- | rawinfo | grep '^mean: -'
+	$solve <(change g.nrrd '$i++ < 100 ? 0 : $_') | rawaxes --crop=1:0:1 | rawinfo | grep -x -e 'min: 0' -e 'max: 0' | wc -l | grep -x 2
+	sed 's/^offsets:=.*/offsets:=7 7 7 7 7/' <(rawaxes --crop=1:0:5 loud.nrrd) >same.nrrd
+	$solve same.nrrd 2>err | tail -c 2000 | cmp - <(tail -c 2000 same.nrrd)
+	fails 2 '--balance needs --subtract' radon $curves --balance g.nrrd
+}
+
 @test "radon: a part of a picture is a warning, its offsets are those of its traces, and a panel is no part" {
 	gathers 8 >g.nrrd
 	rawtile --grid=2x2 g.nrrd >parts.nrrd

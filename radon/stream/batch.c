@@ -136,7 +136,7 @@ warn_result(struct batches *s, const struct gather *g)
 
 	if (loud && !s->loud++)
 		warn("item %zu: gather %zu: trace %zu has %.3g times the energy of those beside "
-		     "it, and spoils the others: scale it down, or make its samples 0",
+		     "it, and spoils the others: see --balance",
 		     g->item, g->plane + 1, g->loud_trace + 1, g->times);
 	if (g->alpha < .8 && !s->strong++)
 		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
@@ -163,6 +163,8 @@ put(struct batches *s, struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		struct gather *g = &b->g[i];
+		if (s->o->balance)
+			gather_restore(g);
 		gather_put(s->o, s->out, g);
 		say(s->o, g);
 		warn_result(s, g);

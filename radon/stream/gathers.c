@@ -421,7 +421,9 @@ rows_read(struct gathers *s, struct gather *g)
 		raw_skip(s->in, s->rows * n);
 	normalise(s, g, x, s->rows * n);
 	g->loud_trace = SIZE_MAX;
-	if (inverse)
+	if (s->o->balance)
+		gather_balance(g);
+	else if (inverse)
 		gather_find_loud(g);
 }
 
@@ -982,6 +984,7 @@ gather_free(struct gather *g)
 	weir_free(g->live);
 	img_free(&g->map);
 	weir_free(g->rows);
+	weir_free(g->balanced);
 	weir_free(g->out);
 	*g = (struct gather){0};
 }

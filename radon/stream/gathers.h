@@ -32,7 +32,7 @@ struct gathers_options {
 	double reference, depth; /* reference 0: not given */
 	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */
-	bool nan_is_zero, cut;
+	bool nan_is_zero, cut, balance;
 	bool auto_nu; /* lsq, sparse: each gather has the NU of radon_noise(), or a tenth of it */
 	const struct opt_common *common;
 	struct slices *share; /* what --part leaves of the input; without the option, all */
@@ -48,7 +48,10 @@ struct gather {
 	size_t item, plane; /* from 1 and from 0, for messages */
 	double *g, *h;	    /* owned: room for `room_x` traces */
 	bool *live;
-	const float *in;   /* the samples: those of `rows`, or of the mapped plane */
+	const float *in; /* the samples: those of `rows`, of the mapped plane, or balanced ones */
+	const float *whole; /* the samples before they were balanced; NULL: they are not */
+	float *balanced;    /* owned: the balanced ones, and a factor for each trace */
+	size_t room_balanced;
 	struct img map;	   /* owned: that plane, where it is mapped */
 	float *rows, *out; /* owned: room for room_in and room_out samples */
 	size_t room_x, room_in, room_out;
@@ -75,6 +78,15 @@ enum { FEW = 6 };
 
 /* The trace with the longest moveout, when most others have less than a sixteenth of it. SIZE_MAX: there is none. */
 size_t gather_find_odd(const struct radon_options *o);
+
+/*
+ * Divides each trace by its strength, the root mean square of its samples from the first to the last that is not 0, so that loud
+ * traces do not outweigh the others. A spike neither sets the strength nor counts with its full height.
+ */
+void gather_balance(struct gather *g);
+
+/* Turns the result of a balanced gather into that of the gather: what was subtracted is subtracted in the gather's own strength. */
+void gather_restore(struct gather *g);
 
 /* Finds g->loud_trace and g->times. */
 void gather_find_loud(struct gather *g);

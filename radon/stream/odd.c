@@ -1,4 +1,8 @@
-/* Traces that do not belong to the others of their gather: by a wrong offset, or so loud that an inverse is spent on them. */
+/*
+ * Traces that do not belong to the others of their gather: by a wrong offset, or so loud that an inverse is spent on them; and
+ * traces made equally loud.
+ */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -95,4 +99,57 @@ gather_find_loud(struct gather *g)
 		g->loud_trace = t[i].j;
 	}
 	weir_free(t);
+}
+
+/* ---- traces made equally loud ---- */
+
+/* Samples beyond CREST times the strength count as so many. What is beyond CLIP times it is no event, and no curve explains it. */
+static const double CREST = 4, CLIP = 30;
+
+/* Returns 1 for a trace of zeros. */
+static double
+strength(const float *x, size_t nt)
+{
+	const struct radon_span s = radon_span(x, nt);
+	const double n = fmax(1, (double)(s.end - s.first));
+	double rms = sqrt(radon_energy(x + s.first, s.end - s.first) / n);
+
+	for (double before = INFINITY; rms < .99 * before;) {
+		const double most = CREST * rms * CREST * rms;
+		double sum = 0;
+
+		for (size_t i = s.first; i < s.end; i++)
+			sum += fmin((double)x[i] * (double)x[i], most);
+		before = rms;
+		rms = sqrt(sum / n);
+	}
+	return rms > FLT_MIN ? rms : 1;
+}
+
+void
+gather_balance(struct gather *g)
+{
+	const size_t nt = g->o.nt, n = g->o.nx * nt;
+
+	g->whole = g->in;
+	g->balanced = weir_xgrow(g->balanced, &g->room_balanced, n + g->o.nx, sizeof *g->balanced);
+	g->in = g->balanced;
+	for (size_t j = 0; j < g->o.nx; j++) {
+		const float by = (float)strength(g->whole + j * nt, nt);
+		g->balanced[n + j] = by;
+		for (size_t i = j * nt; i < (j + 1) * nt; i++)
+			g->balanced[i] =
+			    (float)fmax(-CLIP, fmin(CLIP, (double)g->whole[i] / (double)by));
+	}
+}
+
+void
+gather_restore(struct gather *g)
+{
+	const size_t nt = g->o.nt, n = g->o.nx * nt;
+
+	for (size_t i = 0; i < n; i++) {
+		const double taken = (double)g->in[i] - (double)g->out[i];
+		g->out[i] = (float)((double)g->whole[i] - (double)g->balanced[n + i / nt] * taken);
+	}
 }
