@@ -4,26 +4,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
- * Returns the smallest multiple of step >= n whose odd part is a product of at most three of the factors 3, 5 and 7. columns:
- * one 3 and one 7 at most, and two other factors beside a 7, since FFTW's unmeasured plans for columns take 1.5 times as long
- * for other lengths.
+ * Returns the smallest multiple of step, a power of 2, that is >= n and whose odd part is a product of at most three of the
+ * factors 3, 5 and 7. columns: one 3 and one 7 at most, and two other factors beside a 7, since FFTW's unmeasured plans for
+ * columns take 1.5 times as long for other lengths.
  */
 static inline size_t
 fft_multiple(size_t n, size_t step, bool columns)
 {
-	for (n = (n + step - 1) / step * step;; n += step) {
-		size_t rest = n, count[3] = {0};
-		while (rest % 2 == 0)
-			rest /= 2;
-		for (size_t i = 0; i < 3; i++)
-			for (; rest % (3 + 2 * i) == 0; rest /= 3 + 2 * i)
-				count[i]++;
-		if (rest == 1 && (columns ? count[0] <= 1 && count[1] + 2 * count[2] <= 3
-					  : count[0] + count[1] + count[2] <= 3))
-			return n;
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < 64; i++) {
+		const size_t three = i & 3, five = i >> 2 & 3, seven = i >> 4;
+		size_t m = step;
+		if (columns ? three > 1 || five + 2 * seven > 3 : three + five + seven > 3)
+			continue;
+		for (size_t k = 0; k < 3; k++)
+			m *= (k < three ? 3u : 1) * (k < five ? 5u : 1) * (k < seven ? 7u : 1);
+		while (m < n)
+			m *= 2;
+		best = m < best ? m : best;
 	}
+	return best;
 }
 
 /* The same for the multiples of 4. FFTW is fast at these lengths. */
