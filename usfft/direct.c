@@ -29,8 +29,13 @@ usfft_direct_coordinate(const struct usfft_points *pt, int axis, size_t j)
 void
 usfft_direct_term(long double sum[2], const double c[2], long double phase, int sign)
 {
-	const long double a = 2 * 3.14159265358979323846264338327950288L * phase;
-	const long double re = cosl(a), im = sign * sinl(a);
+	/* Beside whole quarters, the angle is at most an eighth of a turn, and the library has nothing to reduce. */
+	static const long double cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
+	const long double quarters = rintl(4 * phase);
+	const long double a = 2 * 3.14159265358979323846264338327950288L * (phase - quarters / 4);
+	const long double x = cosl(a), y = sinl(a);
+	const long double u = cosine[(int)quarters & 3], v = sine[(int)quarters & 3];
+	const long double re = u * x - v * y, im = sign * (v * x + u * y);
 
 	sum[0] += c[0] * re - c[1] * im;
 	sum[1] += c[0] * im + c[1] * re;
