@@ -93,13 +93,12 @@ weight_at(const struct wconv_problem *q, size_t k, ptrdiff_t x, ptrdiff_t y)
 
 enum state { KNOWN, UNKNOWN, POISON };
 
-/* Returns pixel (x,y) of the image as its edges continue it; 0 if it is not known. */
+/* Returns the pixel at x of row iy, which inside() gave, as the image's edges continue it; 0 if it is not known. */
 static double
-pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
+pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t iy, size_t plane,
       enum state *state)
 {
 	const ptrdiff_t ix = inside(q->edge, x, (ptrdiff_t)q->W);
-	const ptrdiff_t iy = inside(q->edge, y, (ptrdiff_t)q->H);
 
 	*state = KNOWN;
 	if (ix < 0 || iy < 0) {
@@ -116,12 +115,11 @@ pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, s
 	return 0;
 }
 
-static double
-kernel_sample(const struct wconv_problem *q, size_t k, size_t a, size_t b)
+/* Where row b of kernel k begins. */
+static size_t
+kernel_row(const struct wconv_problem *q, size_t k, size_t b)
 {
-	const size_t at = k % q->gx * q->step_x + k / q->gx * q->step_y + b * q->step_row + a;
-
-	return sample(q->kernels, q->in_double ? IMG_F64 : IMG_F32, at);
+	return k % q->gx * q->step_x + k / q->gx * q->step_y + b * q->step_row;
 }
 
 static double
@@ -130,8 +128,8 @@ kernel_sum(const struct wconv_problem *q, size_t k)
 	double s = 0;
 
 	for (size_t b = 0; b < q->kh; b++)
-		for (size_t a = 0; a < q->kw; a++)
-			s += kernel_sample(q, k, a, b);
+		for (size_t a = 0, row = kernel_row(q, k, b); a < q->kw; a++)
+			s += real_at(q->kernels, row + a, !q->in_double);
 	return s;
 }
 
@@ -141,15 +139,17 @@ add_kernel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t
 	   size_t k, double w, struct sums *s)
 {
 	const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
+	const ptrdiff_t sign = q->correlate ? 1 : -1;
 
-	for (size_t b = 0; b < q->kh; b++)
+	for (size_t b = 0; b < q->kh; b++) {
+		const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
+		const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
+		const size_t row = kernel_row(q, k, b);
 		for (size_t a = 0; a < q->kw; a++) {
-			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx,
-					dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
-			const double v = scale * kernel_sample(q, k, a, b);
+			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
+			const double v = scale * real_at(q->kernels, row + a, !q->in_double);
 			enum state state;
-			const double i = q->correlate ? pixel(q, in, x + dx, y + dy, plane, &state)
-						      : pixel(q, in, x - dx, y - dy, plane, &state);
+			const double i = pixel(q, in, x + sign * dx, iy, plane, &state);
 			s->value += v * i;
 			s->known += state == UNKNOWN ? 0 : v;
 			s->all += v;
@@ -157,6 +157,7 @@ add_kernel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t
 			s->unknown |= state == UNKNOWN;
 			s->poisoned |= state == POISON;
 		}
+	}
 }
 
 static double
@@ -214,21 +215,26 @@ wconv_direct(const struct wconv_problem *q, const void *in, double *out)
 static double
 gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y)
 {
+	const ptrdiff_t sign = q->correlate ? 1 : -1;
 	double all = 0, known = 0, weight = 0, gain = 1;
 
 	for (size_t k = 0; k < q->gx * q->gy; k++) {
 		const double w = weight_at(q, k, x, y);
 		const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
-		for (size_t i = 0; w != 0 && i < q->kw * q->kh; i++) {
-			const ptrdiff_t dx = (ptrdiff_t)(i % q->kw) - (ptrdiff_t)q->cx,
-					dy = (ptrdiff_t)(i / q->kw) - (ptrdiff_t)q->cy;
-			const double v = scale * kernel_sample(q, k, i % q->kw, i / q->kw);
-			const ptrdiff_t sign = q->correlate ? 1 : -1;
-			const bool in = inside(q->edge, x + sign * dx, (ptrdiff_t)q->W) >= 0 &&
-					inside(q->edge, y + sign * dy, (ptrdiff_t)q->H) >= 0;
-			all += v;
-			weight += fabs(v);
-			known += in ? v : 0;
+		for (size_t b = 0; w != 0 && b < q->kh; b++) {
+			const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
+			const bool in = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H) >= 0;
+			const size_t row = kernel_row(q, k, b);
+			for (size_t a = 0; a < q->kw; a++) {
+				const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
+				const double v =
+				    scale * real_at(q->kernels, row + a, !q->in_double);
+				all += v;
+				weight += fabs(v);
+				known += in && inside(q->edge, x + sign * dx, (ptrdiff_t)q->W) >= 0
+					     ? v
+					     : 0;
+			}
 		}
 	}
 	if (q->edge == WCONV_RENORMALISE)
@@ -244,18 +250,21 @@ scatter_kernel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, size_t p
 	const double scale = q->normalise && q->degree < 0 ? v / kernel_sum(q, k) : v;
 	const ptrdiff_t sign = q->correlate ? 1 : -1;
 
-	for (size_t b = 0; b < q->kh; b++)
-		for (size_t a = 0; a < q->kw; a++) {
-			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx,
-					dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
+	for (size_t b = 0; b < q->kh; b++) {
+		const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
+		const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
+		const size_t row = kernel_row(q, k, b);
+		for (size_t a = 0; iy >= 0 && a < q->kw; a++) {
+			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
 			const ptrdiff_t ix = inside(q->edge, x + sign * dx, (ptrdiff_t)q->W);
-			const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
-			if (ix < 0 || iy < 0)
+			if (ix < 0)
 				continue;
 			const size_t at = (size_t)(iy - (ptrdiff_t)q->y0) * q->w +
 					  (size_t)(ix - (ptrdiff_t)q->x0);
-			out[at * q->planes + plane] += scale * kernel_sample(q, k, a, b);
+			out[at * q->planes + plane] +=
+			    scale * real_at(q->kernels, row + a, !q->in_double);
 		}
+	}
 }
 
 void
