@@ -45,8 +45,11 @@ void job_compare(struct job *a, struct check_many *m);
  */
 void oracle(struct job *a);
 
-/* More checks: the tile engine where tiles meet, by those kernels; and units that run at the same time. */
-void check_morphrec_seams(const struct tile_kernel *const *kernels);
+/* More checks: the tile engine where tiles meet, by the kernels of each level of this CPU; units that run at the same time. */
+struct seams {
+	struct check_many ways, volumes, risen;
+};
+void check_morphrec_seams(struct seams *levels);
 void check_morphrec_units(void);
 
 /* And what is not a reconstruction: erosion by shapes, area openings. */

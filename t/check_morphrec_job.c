@@ -143,28 +143,43 @@ job_compare(struct job *a, struct check_many *m)
 
 /* ---- the oracle ---- */
 
+/* root: of the union-find; parent: the tree of level sets; near: the offsets of neighbours; top: the highest marker of a set. */
 struct oracle {
-	const struct job *a;
-	size_t *order, *parent, *root; /* root: of the union-find; parent: the tree of level sets */
-	double *top;
-	double sign;
+	const struct morphrec_problem *what;
+	size_t n, *order, *parent, *root;
+	double *mask, *top;
+	int near[26][3], nears;
 };
 
-static struct oracle *sorting;
-
-static double
-oracle_mask(const struct oracle *o, size_t p)
+/* Bits that rise as p's mask falls: those of a number below 0 do so already. */
+static uint64_t
+oracle_key(const struct oracle *o, size_t p)
 {
-	return o->sign * value_get(o->a->what.type, o->a->I, p);
+	uint64_t bits;
+
+	memcpy(&bits, &o->mask[p], sizeof bits);
+	return bits >> 63 ? bits : ~bits << 1 >> 1;
 }
 
-static int
-by_mask(const void *a, const void *b)
+/* Orders the pixels from the highest mask to the lowest, byte by byte of their keys; those of one value stay as they are. */
+static void
+oracle_sort(struct oracle *o)
 {
-	const size_t p = *(const size_t *)a, q = *(const size_t *)b;
-	const double x = oracle_mask(sorting, p), y = oracle_mask(sorting, q);
-
-	return x != y ? (x < y) - (x > y) : (p > q) - (p < q);
+	for (unsigned shift = 0; shift < 64; shift += 8) {
+		size_t at[256] = {0}, sum = 0, *const from = o->order;
+		for (size_t p = 0; p < o->n; p++)
+			at[oracle_key(o, p) >> shift & 255]++;
+		if (at[oracle_key(o, 0) >> shift & 255] == o->n)
+			continue;
+		for (size_t b = 0, count; b < 256; b++, sum += count) {
+			count = at[b];
+			at[b] = sum;
+		}
+		for (size_t i = 0; i < o->n; i++)
+			o->parent[at[oracle_key(o, from[i]) >> shift & 255]++] = from[i];
+		o->order = o->parent;
+		o->parent = from;
+	}
 }
 
 static size_t
@@ -179,7 +194,7 @@ oracle_find(struct oracle *o, size_t p)
 static void
 oracle_join(struct oracle *o, size_t p, size_t z, size_t y, size_t x)
 {
-	const struct morphrec_problem *w = &o->a->what;
+	const struct morphrec_problem *w = o->what;
 
 	if (z >= w->d || y >= w->h || x >= w->w)
 		return;
@@ -196,17 +211,25 @@ oracle_join(struct oracle *o, size_t p, size_t z, size_t y, size_t x)
 static void
 oracle_place(struct oracle *o, size_t p)
 {
-	const struct morphrec_problem *a = &o->a->what;
-	const size_t x = p % a->w, y = p / a->w % a->h, z = p / a->w / a->h;
-	const int reach = a->conn == 4 || a->conn == 6 ? 1 : a->conn == 18 ? 2 : 3;
-	const int depth = morphrec_is_volume(a->conn);
+	const struct morphrec_problem *w = o->what;
+	const size_t x = p % w->w, y = p / w->w % w->h, z = p / w->w / w->h;
 
 	o->root[p] = o->parent[p] = p;
-	o->top[p] = o->sign * value_get(a->type, o->a->J, p);
+	for (int k = 0; k < o->nears; k++)
+		oracle_join(o, p, z + (size_t)o->near[k][2], y + (size_t)o->near[k][1],
+			    x + (size_t)o->near[k][0]);
+}
+
+static void
+oracle_find_neighbours(struct oracle *o)
+{
+	const int conn = o->what->conn, reach = conn == 4 || conn == 6 ? 1 : conn == 18 ? 2 : 3;
+
 	for (int k = 0; k < 27; k++) {
-		const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-		if (abs(dx) + abs(dy) + abs(dz) <= reach && (depth || !dz))
-			oracle_join(o, p, z + (size_t)dz, y + (size_t)dy, x + (size_t)dx);
+		const int to[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+		const int apart = abs(to[0]) + abs(to[1]) + abs(to[2]);
+		if (apart && apart <= reach && (!to[2] || morphrec_is_volume(conn)))
+			memcpy(o->near[o->nears++], to, sizeof to);
 	}
 }
 
@@ -214,31 +237,39 @@ oracle_place(struct oracle *o, size_t p)
 void
 oracle(struct job *a)
 {
-	struct oracle o = {.a = a,
+	struct oracle o = {.what = &a->what,
+			   .n = a->n,
 			   .order = weir_xalloc(a->n, sizeof(size_t)),
 			   .parent = weir_xalloc(a->n, sizeof(size_t)),
 			   .root = weir_xalloc(a->n, sizeof(size_t)),
-			   .top = weir_xalloc(a->n, sizeof(double)),
-			   .sign = a->what.erode ? -1 : 1};
-	double *result = weir_xalloc(a->n, sizeof *result);
+			   .mask = weir_xalloc(a->n, sizeof(double)),
+			   .top = weir_xalloc(a->n, sizeof(double))};
+	const double sign = a->what.erode ? -1 : 1;
 
+	oracle_find_neighbours(&o);
+	sample_load(o.mask, a->I, a->what.type, a->n);
+	sample_load(o.top, a->J, a->what.type, a->n);
 	for (size_t i = 0; i < a->n; i++) {
+		o.mask[i] = sign * o.mask[i] + 0.0;
+		o.top[i] *= sign;
 		o.order[i] = i;
 		o.root[i] = SIZE_MAX;
 	}
-	sorting = &o;
-	qsort(o.order, a->n, sizeof *o.order, by_mask);
+	oracle_sort(&o);
 	for (size_t i = 0; i < a->n; i++)
 		oracle_place(&o, o.order[i]);
 	for (size_t i = a->n; i-- > 0;) {
 		const size_t p = o.order[i];
-		const double own = fmin(oracle_mask(&o, p), o.top[p]);
-		result[p] = o.parent[p] == p ? own : fmax(own, result[o.parent[p]]);
-		value_set(a->what.type, a->want, p, o.sign * result[p] + 0.0);
+		const double own = fmin(o.mask[p], o.top[p]);
+		/* The result takes the place of the mask, which is wanted no more. */
+		o.mask[p] = o.parent[p] == p ? own : fmax(own, o.mask[o.parent[p]]);
 	}
+	for (size_t i = 0; i < a->n; i++)
+		o.mask[i] = sign * o.mask[i] + 0.0;
+	sample_store(a->want, o.mask, a->what.type, a->n);
 	weir_free(o.order);
 	weir_free(o.parent);
 	weir_free(o.root);
+	weir_free(o.mask);
 	weir_free(o.top);
-	weir_free(result);
 }

@@ -94,7 +94,7 @@ ways_cross(int conn, const struct tile_kernel *const *kernels, struct check_many
 
 /* Volumes of several tiles along each axis, against the union-find. */
 static void
-volumes(const struct tile_kernel *const *kernels, struct check_many *m)
+volumes(struct seams *s)
 {
 	static const size_t wide[] = {1, 31, 64, 65, 127, 129, 255, 257},
 			    tall[] = {1, 2, 33, 34, 35, 65, 67},
@@ -107,10 +107,12 @@ volumes(const struct tile_kernel *const *kernels, struct check_many *m)
 			    deep[rng_below(&r, 7)], conns[2 + i % 3], i / 12 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		oracle(&a);
-		a.kernels = kernels;
 		a.what.threads = 1 + i % 3;
 		a.what.max_mem = i % 5 == 0;
-		job_compare(&a, m);
+		for (int level = 0; level <= (int)weir_cpu; level++) {
+			a.kernels = tile_kernels[level];
+			job_compare(&a, &s[level].volumes);
+		}
 		job_free(&a);
 	}
 }
@@ -145,18 +147,19 @@ resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const 
 }
 
 static void
-resumes(const struct tile_kernel *const *kernels, struct check_many *m)
+resumes(struct seams *s)
 {
 	struct check_rng r = {29};
 
-	for (int i = 0; i < 80; i++) {
+	for (int i = 0; i < 120; i++) {
+		const int level = i / STYLES % ((int)weir_cpu + 1);
 		const bool volume = morphrec_is_volume(conns[i % 5]);
 		struct job a = job_new(types[i % TYPES], 1 + rng_below(&r, 300),
 				       1 + rng_below(&r, volume ? 50 : 200),
 				       1 + rng_below(&r, volume ? 24 : 3), conns[i % 5], i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		a.what.threads = 1 + i % 3;
-		resume_once(&a, &r, kernels, m);
+		resume_once(&a, &r, tile_kernels[level], &s[level].risen);
 		job_free(&a);
 	}
 }
@@ -219,15 +222,11 @@ check_morphrec_units(void)
 }
 
 void
-check_morphrec_seams(const struct tile_kernel *const *kernels)
+check_morphrec_seams(struct seams *s)
 {
-	struct check_many ways = {0}, many = {0}, risen = {0};
-
-	for (int i = 0; i < 5; i++)
-		ways_cross(conns[i], kernels, &ways);
-	volumes(kernels, &many);
-	resumes(kernels, &risen);
-	check_end(&ways, "ways cross faces, edges and corners of tiles");
-	check_end(&many, "volumes of many tiles");
-	check_end(&risen, "pixels raised later spread as at first");
+	for (int level = 0; level <= (int)weir_cpu; level++)
+		for (int i = 0; i < 5; i++)
+			ways_cross(conns[i], tile_kernels[level], &s[level].ways);
+	volumes(s);
+	resumes(s);
 }
