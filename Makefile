@@ -160,13 +160,13 @@ $(B)/t/check-cudacpu: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommo
 
 # The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
 # file in its place. A vector that is read whole is one access, which is why structures are not taken apart. A GPU faults where an
-# access is not aligned as its type is, and so do the kernels here.
-ALIGNED = $(if $(findstring undefined,$(SAN)),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
+# access is not aligned as its type is, and so do the kernels here; watch.cu finds that itself, and says where.
+ALIGNED = $(if $(WATCH)$(findstring undefined,$(SAN)),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
 WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
-	$(call say,CXX)$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas $(ALIGNED) \
-	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$*),$(WATCHED)) -MMD -MP -c -o $@ $<
+	$(call say,CXX)$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
+	 $(filter-out -fsanitize=thread,$(SAN)) $(if $(filter gpu/% t/cudacpu/selftest% t/cudacpu/wrong%,$*),$(ALIGNED) $(WATCHED)) -MMD -MP -c -o $@ $<
 
 # The programs on these kernels instead of a GPU: what a stream of items does with -g.
 ONCPU := $(PROGRAMS:%=$(B)/t/cudacpu/%)
