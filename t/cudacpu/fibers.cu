@@ -202,7 +202,7 @@ fail(const char *why)
 struct fiber {
 	context at;
 	void *asan;
-	char *stack;
+	char *stack; /* nullptr before it begins */
 	dim3 index;
 	state is;
 	unsigned mask;	     /* AT_WARP: the lanes waited for */
@@ -217,9 +217,9 @@ struct worker {
 	fiber f[MAXTHREADS];
 	uint64_t in[MAXTHREADS],
 	    out[MAXTHREADS]; /* what lanes bring to an exchange, and take home */
-	char *stacks = nullptr, *dynamic = nullptr;
+	char *stacks = nullptr, *dynamic = nullptr, *unused[MAXTHREADS]; /* unused: stacks */
 	size_t dynamic_size = 0;
-	unsigned n, current, votes;
+	unsigned n, current, votes, unuseds;
 	unsigned turn[32], base, lanes, next; /* the warp's turns; which comes next */
 	context scheduler;
 	bool resumed; /* by the scheduler, not by a fiber */
@@ -237,9 +237,10 @@ struct worker {
 	void prepare(size_t shared);
 	void start(unsigned i);
 	fiber *take();
+	context *context_of(fiber *to);
 	void resume(fiber *to);
 	void arrive(fiber *at);
-	void wait(state s);
+	bool wait(state s);
 	unsigned waiting(unsigned w, unsigned mask, unsigned *ended) const;
 	bool open_warp(unsigned w);
 	void run_warp(unsigned w);
@@ -251,14 +252,16 @@ thread_local worker *me;
 int wanted_order;
 unsigned wanted_seed;
 
+/* A thread, and on the same stack those after it that find it free. */
 void
 entry()
 {
 	worker *w = me;
 
 	w->arrive(&w->f[w->current]);
-	(*w->call)();
-	w->wait(DONE);
+	do
+		(*w->call)();
+	while (w->wait(DONE));
 	fail("a finished thread was resumed");
 }
 
@@ -279,9 +282,8 @@ worker::prepare(size_t shared)
 void
 worker::start(unsigned i)
 {
-	f[i].stack = stacks + i * APART;
-	memcpy(f[i].stack, &CANARY, sizeof CANARY);
-	context_make(&f[i].at, f[i].stack, entry);
+	unused[i] = stacks + (n - 1 - i) * APART;
+	f[i].stack = nullptr;
 	f[i].asan = nullptr;
 	f[i].index =
 	    dim3(i % blockDim.x, i / blockDim.x % blockDim.y, i / (blockDim.x * blockDim.y));
@@ -306,13 +308,27 @@ worker::take()
 	return nullptr;
 }
 
+/* Where a fiber goes on. One that has yet to begin gets a stack. */
+context *
+worker::context_of(fiber *to)
+{
+	if (!to->stack) {
+		to->stack = unused[--unuseds];
+		memcpy(to->stack, &CANARY, sizeof CANARY);
+		context_make(&to->at, to->stack, entry);
+	}
+	return &to->at;
+}
+
 /* By the scheduler: that fiber, and those after it, go on until all wait. */
 void
 worker::resume(fiber *to)
 {
+	context *const at = context_of(to);
+
 	resumed = true;
 	asan_leave(&asan, to->stack, STACK);
-	context_switch(&scheduler, &to->at);
+	context_switch(&scheduler, at);
 	asan_arrive(asan, nullptr, nullptr);
 }
 
@@ -324,8 +340,11 @@ worker::arrive(fiber *at)
 	resumed = false;
 }
 
-/* The current fiber stops here until its turn comes again. */
-void
+/*
+ * The current fiber stops here until its turn comes again. Where it has ended and the next one has yet to begin, that does so on the
+ * same stack, and this returns true at once: threads that never wait need no switch, and their stack stays in the cache.
+ */
+bool
 worker::wait(state s)
 {
 	fiber *const from = &f[current];
@@ -338,9 +357,17 @@ worker::wait(state s)
 	if (watch_run)
 		watch_run(-1);
 	fiber *const to = take();
+	if (s == DONE && to && !to->stack) {
+		to->stack = from->stack;
+		return true;
+	}
+	context *const at = to ? context_of(to) : &scheduler;
+	if (s == DONE)
+		unused[unuseds++] = from->stack;
 	asan_leave(s == DONE ? nullptr : &from->asan, to ? to->stack : bottom, to ? STACK : size);
-	context_switch(&from->at, to ? &to->at : &scheduler);
+	context_switch(&from->at, at);
 	arrive(from);
+	return false;
 }
 
 /* The lanes of warp w that wait for lanes `mask`; those that have ended, or that the block does not have. */
@@ -440,6 +467,7 @@ worker::run()
 	memset(dynamic, 0xff, dynamic_size);
 	now.number = now.met = 0;
 	memset(now.last, 0, sizeof now.last);
+	unuseds = n;
 	for (unsigned i = 0; i < n; i++)
 		start(i);
 	do {
