@@ -182,8 +182,8 @@ check(const struct args *a)
 	if (a->nan == ARGS_FRAME && a->o.op != MORPHREC_FILL_HOLES &&
 	    a->o.op != MORPHREC_CLEAR_BORDER)
 		die_usage("--nan=frame: goes with --fill-holes and --clear-border");
-	if ((a->node || a->heaps) && (a->method != MORPHREC_HEAP || a->common.gpu))
-		die_usage("--node and --heaps: go with --method=heap, without -g");
+	if ((a->node || a->heaps) && a->method != MORPHREC_HEAP)
+		die_usage("--node and --heaps: go with --method=heap");
 	if (a->max_mem && a->method != MORPHREC_TILE)
 		die_usage("--max-mem: goes with the method tile only");
 	if (a->max_mem && !morphrec_op_by_rows(a->o.op))
@@ -192,6 +192,8 @@ check(const struct args *a)
 		    "--erode, --area or --area-close, which need the whole picture at a time");
 	if (a->common.gpu && a->max_mem)
 		die_usage("-g: goes without --max-mem");
+	if (a->common.gpu && a->method == MORPHREC_HEAP)
+		die_usage("-g: --method=heap runs on the CPU alone");
 	if (a->seam && !a->common.share.n)
 		die_usage("--seam needs --part=I/N");
 	if (a->seam && (a->max_mem || a->common.gpu || a->method != MORPHREC_TILE ||

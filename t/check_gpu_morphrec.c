@@ -62,15 +62,14 @@ same(const struct job *a, size_t i)
 	       (isnan(x) && isnan(y));
 }
 
-/* got: by the kernels of that method. */
+/* got: by the kernels. */
 static void
-job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct check_many *m)
+job_check(struct gpu *g, struct job *a, struct check_many *m)
 {
 	const int order = (int)m->cases % check_orders();
 	struct morphrec_plan p;
 	size_t i = 0;
 
-	a->what.method = method;
 	memcpy(a->got, a->J, a->bytes);
 	if (morphrec_plan(&p, &a->what)) {
 		check_case(m, false, "no plan");
@@ -95,33 +94,23 @@ job_check(struct gpu *g, struct job *a, enum morphrec_method method, struct chec
 static bool
 define(struct job *a)
 {
-	struct morphrec_plan p;
-
-	memcpy(a->want, a->J, a->bytes);
-	if (a->n <= 8000)
-		return morphrec_direct(&a->what, a->want, a->I) == 0;
-	a->what.method = MORPHREC_HEAP;
-	if (morphrec_plan(&p, &a->what))
-		return false;
-	morphrec_clip(&p, a->want, a->I);
-	const bool ok = morphrec_run(&p, a->want, a->I) == 0;
-	morphrec_free(&p);
-	return ok;
+	a->what.method = a->n <= 8000 ? (enum morphrec_method)DEFINITION : MORPHREC_HEAP;
+	const bool ran = job_run(a);
+	memcpy(a->want, a->got, a->bytes);
+	a->what.method = MORPHREC_TILE;
+	return ran;
 }
 
-/* A random problem by the first methods of m, tiles and heaps. */
 static void
 problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
-	      enum fill fill, struct check_many m[2], int methods)
+	      enum fill fill, struct check_many *m)
 {
 	struct job a = job_filled(r, what, fill);
 
-	const bool defined = define(&a);
-	for (int k = 0; k < methods; k++)
-		if (defined)
-			job_check(g, &a, k ? MORPHREC_HEAP : MORPHREC_TILE, &m[k]);
-		else
-			check_case(&m[k], false, "no reference");
+	if (define(&a))
+		job_check(g, &a, m);
+	else
+		check_case(m, false, "no reference");
 	job_free(&a);
 }
 
@@ -133,32 +122,26 @@ awkward(struct check_rng *r)
 	return rng_below(r, 3) ? v[rng_below(r, 9)] : 1 + rng_below(r, 150);
 }
 
-/* The last three: nearly every pixel is a seed, more than heaps list at a time, so that the picture is scanned again. */
 static void
 pictures_agree(struct gpu *g)
 {
 	struct check_rng r = {11};
-	struct check_many m[2] = {0};
+	struct check_many m = {0};
 	const int n = check_large ? 16 : 32;
 
-	for (int i = 0; i < n + 3; i++) {
+	for (int i = 0; i < n; i++) {
 		const bool maze = i % 4 == 3; /* long ways, through several tiles */
-		struct morphrec_problem what = {.type = types[i % TYPES],
-						.w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
-						.h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
-						.d = rng_below(&r, 4) ? 1 : 2,
-						.conn = i / 8 % 2 ? 4 : 8,
-						.erode = i / 4 % 2};
-		enum fill fill = maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE;
-		if (i >= n) {
-			what = (struct morphrec_problem){
-			    .type = IMG_U8, .w = 256, .h = 128, .d = 1, .conn = 8};
-			fill = DENSE;
-		}
-		problem_check(g, &r, &what, fill, m, 2);
+		const struct morphrec_problem what = {
+		    .type = types[i % TYPES],
+		    .w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
+		    .h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
+		    .d = rng_below(&r, 4) ? 1 : 2,
+		    .conn = i / 8 % 2 ? 4 : 8,
+		    .erode = i / 4 % 2};
+		const enum fill fill = maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE;
+		problem_check(g, &r, &what, fill, &m);
 	}
-	check_end(&m[0], "gpu: morphrec by tiles, all types, awkward sizes");
-	check_end(&m[1], "gpu: morphrec by heaps, all types, awkward sizes, many seeds");
+	check_end(&m, "gpu: morphrec by tiles, all types, awkward sizes");
 }
 
 /* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
@@ -168,7 +151,7 @@ corners_are_passed(struct gpu *g)
 	const struct morphrec_problem what = {
 	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8};
 	struct check_rng r = {14};
-	struct check_many m[2] = {0};
+	struct check_many m = {0};
 
 	for (size_t k = 0; k < 4; k++) {
 		struct job a = job_filled(&r, &what, STAIRS);
@@ -182,19 +165,17 @@ corners_are_passed(struct gpu *g)
 		J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
 		for (size_t i = 0; i < a.n; i++)
 			want[i] = I[i] ? 9 : 0;
-		job_check(g, &a, MORPHREC_TILE, &m[0]);
-		job_check(g, &a, MORPHREC_HEAP, &m[1]);
+		job_check(g, &a, &m);
 		job_free(&a);
 	}
-	check_end(&m[0], "gpu: morphrec by tiles passes each corner of a tile");
-	check_end(&m[1], "gpu: morphrec by heaps goes through corners");
+	check_end(&m, "gpu: morphrec by tiles passes each corner of a tile");
 }
 
 static void
 volumes_agree(struct gpu *g)
 {
 	struct check_rng r = {12};
-	struct check_many m[2] = {0};
+	struct check_many m = {0};
 
 	for (int i = 0; i < 12; i++) {
 		struct morphrec_problem what = {.type = types[i % TYPES],
@@ -203,10 +184,9 @@ volumes_agree(struct gpu *g)
 						.d = 1 + rng_below(&r, 5),
 						.conn = conns[2 + i % 3],
 						.erode = i / 3 % 2};
-		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, m, 2);
+		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, &m);
 	}
-	check_end(&m[0], "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
-	check_end(&m[1], "gpu: morphrec by heaps, volumes of 6, 18 and 26 neighbours");
+	check_end(&m, "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
 }
 
 /* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
@@ -222,7 +202,7 @@ bands_agree(struct gpu *g)
 		     {30, 20, 9, 600000, 8},
 		     {33, 400, 2, 260000, 8}};
 	struct check_rng r = {13};
-	struct check_many m[2] = {0};
+	struct check_many m = {0};
 
 	if (!cudacpu_memory)
 		return;
@@ -233,13 +213,13 @@ bands_agree(struct gpu *g)
 						      .d = cases[i].d,
 						      .conn = cases[i].conn};
 		check_memory(g, cases[i].bytes);
-		problem_check(g, &r, &what, i == 0 ? WAYS : SPARSE, m, 1);
+		problem_check(g, &r, &what, i == 0 ? WAYS : SPARSE, &m);
 	}
 	check_memory(g, 0);
-	check_end(&m[0], "gpu: morphrec in bands where memory is short");
+	check_end(&m, "gpu: morphrec in bands where memory is short");
 }
 
-/* Pictures, stacks and volumes on several devices, by tiles in several bands of each where memory is short, else by heaps too. */
+/* Pictures, stacks and volumes on several devices, in several bands of each where memory is short. */
 static void
 shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 {
@@ -260,13 +240,9 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 						      .h = cases[i].h,
 						      .d = cases[i].d,
 						      .conn = cases[i].conn};
-		struct check_many both[2] = {0};
 		check_memory(several, cases[i].bytes * img_type_size(what.type));
-		problem_check(several, &r, &what, cases[i].fill, both, cases[i].bytes ? 1 : 2);
+		problem_check(several, &r, &what, cases[i].fill, m);
 		check_memory(several, 0);
-		for (int k = 0; k < 2; k++)
-			check_case(m, !both[k].failures, "by %s: %s", k ? "heaps" : "tiles",
-				   both[k].first);
 	}
 }
 
@@ -296,7 +272,6 @@ operate(struct job *a, const struct morphrec_operator *o)
 {
 	struct morphrec_plan p;
 
-	a->what.method = MORPHREC_TILE;
 	if (morphrec_plan(&p, &a->what) || morphrec_marker(&a->what, o, a->want, a->I))
 		return false;
 	const bool ok = !morphrec_clip_and_run(&p, a->want, a->I);
@@ -319,7 +294,6 @@ operator_check(struct gpu *g, struct check_rng *r, struct morphrec_problem what,
 		struct morphrec_plan p;
 		void *const to = over ? a.J : a.got;
 		memcpy(a.J, a.I, a.bytes);
-		a.what.method = m->cases % 3 ? MORPHREC_TILE : MORPHREC_HEAP;
 		check_order(order);
 		if (!morphrec_plan(&p, &a.what))
 			err = gpu_morphrec_operate(g, &p, o, true, to, a.J);

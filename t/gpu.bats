@@ -40,7 +40,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 @test "-g gives the bytes that the CPU gives, on one device and on several" {
 	have_gpu || skip "no GPU here: check holds the kernels to the definitions"
 	picture
-	for c in "${commands[@]:0:3}" "morphrec --method=heap --hdome=20 f.pgm" "${commands[1]} --method=brute" \
+	for c in "${commands[@]:0:3}" "${commands[1]} --method=brute" \
 		"${commands[2]} --method=d3" "wconv -k k.pgm --type=input f.pgm"; do
 		${c/--method=[bd]*/} >want
 		$c -g --stats=s.json | cmp - want
@@ -59,6 +59,7 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 		fails 2 "-g: $text" $command
 	done <<-'END'
 		goes without --max-mem|morphrec -g --max-mem=1M -m f.pgm f.pgm
+		--method=heap runs on the CPU alone|morphrec -g --method=heap --hdome=20 f.pgm
 		goes neither with --min-pts nor with --tree|emst -g --min-pts=3 f.pgm
 		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --sparse=0.1 gather.nrrd
 		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=time gather.nrrd

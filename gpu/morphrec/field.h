@@ -94,7 +94,7 @@ struct field {
 	struct key_map map;
 };
 
-/* The figures of a method. */
+/* The figures of a run. */
 struct field_figures {
 	size_t tiles, visits, changed; /* changed: visits that raised a key */
 };
@@ -123,13 +123,11 @@ struct outline {
 int morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
 		  const morphrec_recipe *r, const outline *whole, unsigned *nan);
 
-/* Bring J to the fixpoint, by tiles or by heaps. */
+/* Brings J to the fixpoint. */
 int morphrec_tiles(struct gpu *g, const field *f, field_figures *figures);
-int morphrec_heaps(struct gpu *g, const field *f, field_figures *figures);
 
-/* Return the bytes that these methods need besides the field. */
+/* Returns the bytes that this needs besides the field. */
 size_t morphrec_tiles_bytes(const field *f);
-size_t morphrec_heaps_bytes(const field *f);
 
 /* The blocks of gpu_hold() that morphrec uses. */
 enum { HOLD_J, HOLD_I, HOLD_QUEUE, HOLD_SAMPLES, HOLD_RIM, HOLD_NAN };

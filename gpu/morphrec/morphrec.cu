@@ -92,12 +92,6 @@ field_of(const job *o, size_t n)
 	return f;
 }
 
-bool
-heaps(const job *o)
-{
-	return o->p->what.method == MORPHREC_HEAP;
-}
-
 size_t
 bytes_of(const job *o, size_t n)
 {
@@ -120,7 +114,7 @@ band_bytes(const job *o, size_t n, bool several)
 	const field f = field_of(o, with_rims(o, n));
 	const size_t bytes = 2 * field_words(f) * word_bytes(&f) +
 			     bytes_of(o, several ? 4 * n : n) + bytes_of(o, o->rim) +
-			     (heaps(o) ? morphrec_heaps_bytes(&f) : morphrec_tiles_bytes(&f));
+			     morphrec_tiles_bytes(&f);
 
 	return bytes + bytes / 8;
 }
@@ -290,8 +284,7 @@ band_settle(job *o, const part *a, const part *next, bool *changed)
 	    (r.behind && !o->blind && (err = take_rim(o, &f, r.before + a->n, a->first + a->n))))
 		return err;
 	announce(o, next);
-	err = heaps(o) ? morphrec_heaps(o->g, &f, &figures) : morphrec_tiles(o->g, &f, &figures);
-	if (err)
+	if ((err = morphrec_tiles(o->g, &f, &figures)))
 		return err;
 	o->here = *a;
 	o->tiles += figures.tiles;

@@ -49,7 +49,6 @@ for times in 1 39; do
 	printf 'P5\n8192 %d\n255\n' $((8192 * times)) >m.pgm
 	for ((i = 0; i < times; i++)); do cat raster; done >>m.pgm
 	echo "8192 x $((8192 * times)) bytes$([ $times = 1 ] || echo ", as many as 51200 x 51200")"
-	[ $times -gt 1 ] || line heap morphrec --method=heap --hdome=20 m.pgm
 	line tile morphrec --hdome=20 m.pgm
 done
 exit $status

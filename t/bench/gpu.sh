@@ -123,5 +123,4 @@ compare 'radon: 16 gathers of 256 traces, 256 curves' "bytes=368*1000000" 5 gath
 compare 'radon: the same by least squares' "bytes=368*1000000 doubles=(17+16)*8*256*256*641" 5 gathers.nrrd \
 	radon --quiet -q -.3:.6:256 -X 12750 --lsq
 # This line stands last, since it may take all the time that is left.
-compare 'morphrec: h-dome of 8192x8192, by heaps' "bytes=12*$n" 1 smooth.pgm morphrec --method=heap --hdome=20
 exit $status
