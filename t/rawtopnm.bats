@@ -1,12 +1,12 @@
 load lib
 
-# levels TYPE SIZES VALUES -- OPTION...: the levels that rawtopnm makes of these values.
+# levels TYPE SIZES VALUES -- OPTION...: the levels that rawtopnm makes of these values. A test may ask for two at a time.
 levels() {
-	local type=$1 sizes=$2 values=$3
+	local type=$1 sizes=$2 values=$3 file=levels.$BASHPID.nrrd
 	shift 4
 	# shellcheck disable=SC2086 # values are words
-	gen --type="$type" --raw -- values "$sizes" $values | rawtopnm "$@" | pgmtoraw >levels.nrrd
-	samples levels.nrrd
+	gen --type="$type" --raw -- values "$sizes" $values | rawtopnm "$@" | pgmtoraw >"$file"
+	samples "$file"
 }
 
 @test "samples become levels, by hand" {
