@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -105,22 +106,23 @@ __libc_start_main(int (*start)(int, char **, char **), int argc, char **argv, vo
 	return next(arm, argc, argv, init, fini, rtld_fini, stack);
 }
 
+/* dladdr() would search a library's symbols, under the loader's lock, at each request. */
 static bool
-is_spared(const void *caller)
+is_spared(void *caller)
 {
-	Dl_info from;
+	struct dl_find_object from;
 
-	if (!*spare || !dladdr(caller, &from))
+	if (!*spare || _dl_find_object(caller, &from))
 		return false;
 	for (const char *word = spare; *word; word += strlen(word) + 1)
-		if (strstr(from.dli_fname, word))
+		if (strstr(from.dlfo_link_map->l_name, word))
 			return true;
 	return false;
 }
 
 /* caller: an address in the code that asks for memory. */
 static bool
-fails(const void *caller)
+fails(void *caller)
 {
 	if (!shared || shared->met || is_spared(caller))
 		return false;
