@@ -56,7 +56,7 @@ pictures_agree(struct gpu *g)
 		struct sample s;
 		struct emst_tree want;
 		if (set < CLOUDS)
-			cloud_colours(&s, &r, set, 5000);
+			cloud_colours(&s, &r, set, set ? 2500 : 5000);
 		else
 			random_colours(&s, &r, n[set - CLOUDS], side[set - CLOUDS],
 				       step[set - CLOUDS]);

@@ -203,12 +203,13 @@ conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_
 		struct check_many m = {0};
 		struct check_rng rng = {series[s].seed};
 		const size_t n = series[s].n + (on_device ? 0 : series[s].products);
-		for (size_t i = 0; i < 2 * n; i++) {
+		for (size_t i = 0; i < n; i++) {
 			struct pair p = {0};
-			series[s].pose(&p.j, i / 2);
-			p.j.q.in_double = i % 2;
+			series[s].pose(&p.j, i);
+			/* Each value of all else meets both: single, double, single, double, double, single ... */
+			p.j.q.in_double = (i + i / 4) % 2;
 			p.j.q.in = p.j.q.out = p.j.q.in_double ? IMG_F64 : IMG_F32;
-			p.j.q.threads = on_device ? 1 + (int)(i / 2 % 3) * 16 : 2;
+			p.j.q.threads = on_device ? 1 + (int)(i % 3) * 16 : 2;
 			conv_fill(&p.j, &rng);
 			if (p.j.product)
 				conv_multiply(&p.j);
