@@ -532,3 +532,12 @@ model() {
 	model 3 1 3 1.0 "$(number POLDEG1 1)" -- 0 1 0 0 .5 0 0 0 1 | head -c 5770 >m.psf
 	fails 1 'm.psf' fitstoraw m.psf
 }
+
+@test "history names files, and the least and greatest sample are not those of another image" {
+	fits 8 '3 1' "$(number DATAMIN 1)" "$(number DATAMAX 3)" -- C 1 2 3 >a.fits
+	fitstoraw a.fits | rawtofits | cmp - a.fits
+	printf 'P2 1 1 9 2\n' >k.pgm
+	fitstoraw a.fits | wconv -k /dev/fd/9 9<k.pgm | rawtofits | has "HISTORY:=wconv -k $PWD/k.pgm"
+	fitstoraw a.fits | wconv -k <(cat k.pgm) | rawmath 'a*2' | rawtofits | has "HISTORY:=wconv -k '(pipe)'" "HISTORY:=rawmath 'a*2'"
+	run -1 grep DATAM cards
+}

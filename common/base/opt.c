@@ -383,6 +383,17 @@ put_shell_word(FILE *f, const char *s)
 		fputc('\'', f);
 }
 
+/* Writes a word that may be a file. What the shell passes as /dev/fd/63 is the file that it has opened there, or a nameless pipe. */
+static void
+put_file(FILE *f, const char *path)
+{
+	const bool passed = !strncmp(path, "/dev/fd/", 8);
+	char *real = passed ? realpath(path, NULL) : NULL;
+
+	put_shell_word(f, real ? real : passed ? "(pipe)" : path);
+	free(real);
+}
+
 static void
 put_history(FILE *f, const struct opt *o, const char *value)
 {
@@ -393,7 +404,7 @@ put_history(FILE *f, const struct opt *o, const char *value)
 	if (!value)
 		return;
 	fputc(o->letter ? ' ' : '=', f);
-	put_shell_word(f, value);
+	(o->kind == OPT_STR ? put_file : put_shell_word)(f, value);
 }
 
 /* --- parsing --------------------------------------------------------------------------------- */
@@ -607,6 +618,11 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 		die("no memory");
 	fputs(weir_prog, r.history);
 	parse_rows(p, &r, argc, argv, args);
+	/* Operands that must be there are what is computed. Files of any number are not named. */
+	for (int i = optind; p->operands && !strpbrk(p->operands, "[.") && i < argc; i++) {
+		fputc(' ', r.history);
+		put_file(r.history, argv[i]);
+	}
 	if (ferror(r.history) | fclose(r.history) || !text)
 		die("no memory");
 	common->history = keep(text);

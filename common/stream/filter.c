@@ -61,6 +61,8 @@ void
 opt_add_history(struct img *x, const struct opt_common *o)
 {
 	img_add_key(x, "history", o->history);
+	img_drop_key(x, "fits.DATAMIN");
+	img_drop_key(x, "fits.DATAMAX");
 }
 
 enum raw_as

@@ -174,7 +174,7 @@ void raw_finish(struct raw_out *out);
 /* Returns what to write: raw items for a share of the work, else what --raw and --pnm say. */
 enum raw_as raw_as_of(const struct opt_common *o);
 
-/* Adds o->history to x as a history:= line. */
+/* Adds o->history to x as a history:= line. What FITS cards say of the range of other samples is dropped. */
 void opt_add_history(struct img *x, const struct opt_common *o);
 
 /*

@@ -335,7 +335,8 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 		die("no memory");
 	for (char *c = line; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
-	img_add_key(&y, "history", line);
+	opt_add_history(&y, &args->common);
+	img_change_key(&y, "history", "%s", line);
 	free(line);
 	raw_head(out, &y);
 	compute(&w, input[best].count, out, st);

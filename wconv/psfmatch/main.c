@@ -1,5 +1,6 @@
 /* psfmatch writes the kernel that turns one picture of a field into another, or the difference of the two. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "common/base/die.h"
 #include "common/base/stats.h"
@@ -74,6 +75,11 @@ main(int argc, char **argv)
 	    psfmatch_subtract(&m, ref.v, new.v, ref.w, ref.h, args.common.threads, &why))
 		die("%s: %s", args.path[1], why.text);
 	stats_charge(&st, STATS_COMPUTE);
+	char *history;
+	if (asprintf(&history, "%s: ratio of fluxes %.6g, kernels of %zux%zu", args.common.history,
+		     m.ratio, m.size, m.size) < 0)
+		die("no memory");
+	args.common.history = history;
 	if (args.subtract)
 		psfmatch_write_difference(out, &new, &args);
 	else
@@ -87,6 +93,7 @@ main(int argc, char **argv)
 	stats_charge(&st, STATS_WRITE);
 	report(&args, &m, &st);
 	stats_print(&st, &args.common);
+	free(history);
 	psfmatch_free(&m);
 	psfmatch_drop_picture(&ref);
 	psfmatch_drop_picture(&new);
