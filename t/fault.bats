@@ -15,9 +15,9 @@ setup() {
 	: >complaints
 }
 
-# libtiff 4.5 follows a null pointer when it finds no memory for a directory, and FFTW ends the process. Their own requests
-# for memory are spared.
-export FAULT_SPARE='libtiff libfftw3'
+# libtiff 4.5 follows a null pointer when it finds no memory for a directory, WCSLIB 7.12 does so for distortions, and FFTW ends the
+# process. Their own requests for memory are spared.
+export FAULT_SPARE='libtiff libfftw3 libwcs'
 
 # A program that fails undisturbed has no faults to tell of, so its name is written too.
 complain() {
@@ -94,6 +94,7 @@ image rawaxes --flip=0
 image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
+sky rawlabel --map --to=csv
 image rawlabel --markers=image
 image rawdist -t 2
 image rawback -t 2 --box=5 --mask=image --rms=rms
@@ -134,6 +135,7 @@ inputs() {
 	printf '1 2\n3 4\n' >numbers
 	rawtofits image >fits
 	head -c 5000 fits >short
+	fitstoraw fits | sed '0,/^fits.NAXIS:/s//fits.CTYPE1:='"'RA---ARC'\nfits.CTYPE2:='DEC--ARC'"'\n&/' >sky
 	rawtotiff --compress=deflate image >tiff
 	rawstack image image >stack
 	rawstack --planes image image image image image | rawmath "a > 200 ? nan : a" >bands

@@ -533,6 +533,40 @@ model() {
 	fails 1 'm.psf' fitstoraw m.psf
 }
 
+# sky KIND CARD...: an image of 3 by 4 pixels, in this projection of ra 10, dec 0 at column 1 of the first row, with two that are 5.
+sky() {
+	fits 8 '3 4' "CTYPE1  = 'RA---$1'" "CTYPE2  = 'DEC--$1'" "$(number CRPIX1 2)" "$(number CRPIX2 1)" "$(number CRVAL1 10)" \
+		"$(number CRVAL2 0)" "$(number CDELT1 -1)" "${@:2}" -- C 0 0 0 0 0 0 0 5 0 0 5 0
+}
+
+@test "places in the sky are those of the projection and its distortions, wherever the samples are" {
+	# A step of 1 along the tangent, in radians, is 45 degrees; ARC has degrees. The polynomials make 1 of the pixel's 2, or of .5.
+	one="$(number CDELT2 57.29577951308232)" arc="$(number CDELT2 45)" sip="$(number A_ORDER 2)|$(number B_ORDER 2)|$(number B_0_2 -.25)"
+	while IFS='|' read -r kind pixel cards; do
+		mapfile -t cards < <(tr '|' '\n' <<<"$cards")
+		sky "$kind" "${cards[@]}" | fitstoraw | rawaxes --flip=1 --crop=0:1:3 | rawtotext --positions --map | grep -x "1 $pixel 10 45 [05]"
+	done <<<"TAN|1|$one
+ARC|1|$arc
+ZPN|1|$arc|$(number PV2_1 1)
+TPV|1|$(number CDELT2 28.64788975654116)|$(number PV2_1 2)
+TAN-SIP|2|$one|$sip
+TAN|2|$one|$sip"
+	sky TAN "$one" | fitstoraw >a
+	same <(rawlabel --map --to=csv a | cut -d, -f 1-2,7,8,18- | paste -sd /) 'label,size,x,y,ra,dec,item/1,2,1,2.5,10,68.1985905136482,0'
+	same <(rawlabel --map --to=table a | rawtotext --header | cut -d ' ' -f 18- | paste -sd /) 'ra dec/10 68.19859051364818'
+	sky TAN "$one" | sed 's/RA--/GLON/; s/DEC-/GLAT/' | fitstoraw >b
+	fails 1 'its table has other columns' rawlabel --map --to=csv -o c a b
+	same <(item short 2 'geotransform:=100 10 0 500 0 -10' -- 3 4 | rawtotext --positions --map | tail -n 1) '1 115 495 4'
+	# A string that does not end, axes that nobody has, and a projection that nobody knows.
+	for edit in "s/'DEC--TAN'/'DEC--TAN /" "s/--TAN'/--QQQ'/g"; do
+		sky TAN "$one" | sed "$edit" | fitstoraw >a
+		fails 1 'a: item 1: its cards give no places in the sky: ' rawtotext --positions --map a
+	done
+	sky ARC "$arc" "CPDIS1  = 'LOOKUP'" "$(number WCSAXES 9999999)" "$(number CRPIX999 1)" | fitstoraw |
+		rawtotext --positions --map 2>err | grep -x '1 1 10 45 0'
+	same err 'rawtotext: (stdin): item 1: places in the sky are without the tables of distortions'
+}
+
 @test "history names files, and the least and greatest sample are not those of another image" {
 	fits 8 '3 1' "$(number DATAMIN 1)" "$(number DATAMAX 3)" -- C 1 2 3 >a.fits
 	fitstoraw a.fits | rawtofits | cmp - a.fits

@@ -1,3 +1,4 @@
+/* link: -lwcs */
 /* rawtotext: prints samples as numbers, for awk, gnuplot and people. texttoraw reads them back. */
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/picture/world.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtotext";
@@ -16,12 +18,14 @@ struct args {
 	struct opt_common common;
 	const char *separator;
 	int digits; /* 0: as many as each number needs */
-	bool positions, header;
+	bool positions, header, map;
+	struct world world; /* of the item, where map is set */
 };
 
 static const struct opt table[] = {
     {0, "digits", OPT_INT, AT(digits), "N", "digits of a number (as many as it takes)", 1, 17},
     {0, "positions", OPT_FLAG, AT(positions), NULL, "a line a sample, where it lies before it"},
+    {0, "map", OPT_FLAG, AT(map), NULL, "and its place on the map or in the sky"},
     {0, "header", OPT_FLAG, AT(header), NULL, "the names of columns:= in the first line"},
     {'s', "separator", OPT_STR, AT(separator), "TEXT", "between numbers, \\t a tab (a blank)"},
     {0}};
@@ -38,6 +42,8 @@ check(void *options)
 
 	if (args->header && args->positions)
 		die_usage("--header and --positions exclude each other");
+	if (args->map && !args->positions)
+		die_usage("--map: goes with --positions");
 	if (!strcmp(args->separator, "\\t"))
 		args->separator = "\t";
 }
@@ -84,18 +90,26 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 
 /* --- lines --------------------------------------------------------------------------------------------------------- */
 
-/* Prints the position of a sample along each axis, except axes whose samples share a line. */
+/* Prints the position of a sample along each axis, except axes whose samples share a line; then its place. */
 static void
 put_position(struct raw_out *out, const struct args *args, const struct img *x, size_t i)
 {
+	double p[IMG_MAXDIM + 3];
+	char s[40];
+	int n = 0;
+
 	for (int a = img_row_axis(x); a < x->dim; i /= x->axis[a++].n) {
 		const struct img_axis *axis = &x->axis[a];
 		const double at = (double)(i % axis->n),
 			     step = isnan(axis->spacing) ? 1 : axis->spacing;
-		char s[40];
-		int n = shortest(s, sizeof s, isnan(axis->min) ? at * step : axis->min + at * step,
-				 IMG_F64);
-		raw_text(out, s, (size_t)n);
+
+		p[n++] = isnan(axis->min) ? at * step : axis->min + at * step;
+	}
+	p[n] = 0; /* a map has rows, and an item of one axis has none */
+	if (args->map)
+		world_place(&args->world, p, n, p + n + 1);
+	for (int k = 0; k < n + 2 * args->map; k++) {
+		raw_text(out, s, (size_t)shortest(s, sizeof s, p[k < n ? k : k + 1], IMG_F64));
 		raw_text(out, args->separator, strlen(args->separator));
 	}
 }
@@ -140,10 +154,12 @@ put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const st
 static void
 print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
-	const struct args *args = options;
+	struct args *args = options;
 	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
 	struct raw_blocks b = {.x = x, .quiet = true};
 
+	if (args->map)
+		world_open(&args->world, in, x, true);
 	if (st->items)
 		raw_text(out, "\n", 1);
 	else if (args->header)
@@ -152,6 +168,7 @@ print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, stru
 		put_samples(out, args, x, b.data, b.at, b.n, row);
 		stats_charge(st, STATS_WRITE);
 	}
+	world_close(&args->world);
 }
 
 int

@@ -214,17 +214,20 @@ fill_row(double v[MEASURES], const struct table *t, size_t i)
 	const size_t n =
 	    measures_fill(v, t->x, label_region(t->l, i), t->name ? t->name[i] : i + 1, t->dims);
 
-	if (t->map)
-		measures_map(v, t->x, t->g, t->dims);
-	return n;
+	if (t->world.kind == WORLD_MAP)
+		measures_map(v, t->x, t->world.g, t->dims);
+	if (t->world.kind != WORLD_SKY)
+		return n;
+	world_place(&t->world, v + 2 + 2 * t->dims, (int)t->dims, v + n);
+	return n + 2;
 }
 
-/* Writes whole numbers with all digits. Others have nine, and twelve where places on a map need them. */
+/* Writes whole numbers with all digits. Others have nine; places have twelve on a map, and fifteen in the sky. */
 static size_t
-print(char *to, double v, bool map)
+print(char *to, double v, int digits)
 {
-	if (map && v != rint(v))
-		return (size_t)snprintf(to, NUMBER_ROOM, "%.12g", v);
+	if (digits != 9 && v != rint(v))
+		return (size_t)snprintf(to, NUMBER_ROOM, "%.*g", digits, v);
 	return number_print(to, v);
 }
 
@@ -232,10 +235,12 @@ void
 table_put_csv(const struct table *t, struct raw_out *out)
 {
 	char line[(MEASURES + 1) * (NUMBER_ROOM + 1)];
+	static const int digits[] = {[WORLD_NONE] = 9, [WORLD_MAP] = 12, [WORLD_SKY] = 9};
 	double v[MEASURES];
 
 	if (!t->item) {
-		for (const char *s = measures_names[t->dims > 2]; *s; s++)
+		snprintf(line, sizeof line, "%s%s", measures_names[t->dims > 2], t->world.names);
+		for (const char *s = line; *s; s++)
 			raw_text(out, *s == ' ' ? "," : s, 1);
 		raw_printf(out, ",item\n");
 	}
@@ -244,7 +249,10 @@ table_put_csv(const struct table *t, struct raw_out *out)
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
-			used += print(line + used, real_shown(v[k]), t->map);
+			const bool sky = t->world.kind == WORLD_SKY && k + 2 >= n;
+
+			used +=
+			    print(line + used, real_shown(v[k]), sky ? 15 : digits[t->world.kind]);
 			line[used++] = ',';
 		}
 		used += put_whole(line + used, t->item);
@@ -258,14 +266,14 @@ table_put(const struct table *t, const struct raw_in *in, const struct opt_commo
 	  struct raw_out *out)
 {
 	double v[MEASURES] = {0};
-	const size_t sizes[2] = {t->dims > 2 ? 22 : 17, t->l->n};
+	const size_t sizes[2] = {(t->dims > 2 ? 22u : 17u) + (*t->world.names ? 2 : 0), t->l->n};
 	struct img y;
 
 	if (!t->l->n)
 		raw_die(in, "it has no component, and a table cannot be empty; see --to=csv");
 	img_init(&y, IMG_F64, 2, sizes);
 	strcpy(y.axis[0].kind, "list");
-	img_set_key(&y, "columns", "%s", measures_names[t->dims > 2]);
+	img_set_key(&y, "columns", "%s%s", measures_names[t->dims > 2], t->world.names);
 	opt_add_history(&y, common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < t->l->n; i++)

@@ -7,6 +7,7 @@
 
 #include "common/base/opt.h"
 #include "common/picture/label.h"
+#include "common/picture/world.h"
 #include "common/stream/raw.h"
 
 /* Prints numbers as printf does, some ten times faster. Pure. */
@@ -26,8 +27,7 @@ struct table {
 	const uint32_t *name; /* of the components; NULL: 1, 2 .. */
 	size_t item;	      /* of the stream, from 0 */
 	size_t dims;
-	bool map; /* places are those of the transform g */
-	double g[6];
+	struct world world; /* its map has the places; its sky has two columns more */
 };
 
 /* Writes comma-separated values; the last one is the item. The line of names stands before those of the first item. */

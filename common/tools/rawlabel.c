@@ -1,3 +1,4 @@
+/* link: -lwcs */
 /* rawlabel: finds the connected components of pictures and volumes, and writes labels or a table. */
 #include <errno.h>
 #include <math.h>
@@ -11,9 +12,9 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/label.h"
-#include "common/picture/mosaic.h"
 #include "common/picture/peaks.h"
 #include "common/picture/table.h"
+#include "common/picture/world.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
@@ -77,6 +78,7 @@ struct args {
 	int to;
 
 	size_t components, dims; /* of the items so far */
+	char sky[20];		 /* the names of its columns; "": none */
 };
 
 static const struct opt table[] = {
@@ -92,7 +94,7 @@ static const struct opt table[] = {
      "numbers that spread over the components, from the highest samples down"},
     {0, "values", OPT_STR, AT(values.path), "FILE",
      "what is measured, of the same shape (the input itself)"},
-    {0, "map", OPT_FLAG, AT(map), NULL, "places on the map, by geotransform:=, in the table"},
+    {0, "map", OPT_FLAG, AT(map), NULL, "places on the map or in the sky, in the table"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
      .group = OPT_DATA},
     {0}};
@@ -322,14 +324,16 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	const bool volume = args->connectivity != 4 && args->connectivity != 8;
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
 
-	if (args->to == CSV && args->dims && args->dims != dims)
+	struct table rows = {.x = x, .item = st->items, .dims = dims};
+	if (args->map)
+		world_open(&rows.world, in, x, true);
+	if (args->to == CSV && args->dims &&
+	    (args->dims != dims || strcmp(args->sky, rows.world.names) != 0))
 		raw_die(in, "its table has other columns than that of the item before");
 	args->dims = dims;
+	strcpy(args->sky, rows.world.names);
 	raw_doubt_stack(in, x, volume, args->chosen ? NULL : "-c 26");
 	check_place(in, x, &p);
-	struct table rows = {.x = x, .item = st->items, .dims = dims, .map = args->map};
-	if (args->map && !map_of_page(x, rows.g))
-		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 
 	beside_next(&args->values, "--values", in, x, args->common.max_bytes);
 	beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
@@ -359,6 +363,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	}
 	img_free(&args->values.x);
 	img_free(&args->markers.x);
+	world_close(&rows.world);
 }
 
 static void
