@@ -13,6 +13,7 @@ rawtile		-		--size=8x8
 rawjoin		-
 rawaxes		-		--flip=0
 rawlabel	-
+rawphot		text,counted	--at=places.csv --radius=2
 rawdist		-
 rawback		-
 rawstack	-		--split --planes
@@ -43,6 +44,7 @@ setup() {
 	scratch
 	gen kernels 3 2 2 >kernel.nrrd
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
+	printf 'x,y\n3,4\n' >places.csv
 	gen noise 16 12 >image # P5, a header of 13 bytes
 	cp image input
 	: >complaints

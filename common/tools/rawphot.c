@@ -1,0 +1,376 @@
+/* link: -lwcs */
+/* rawphot: fluxes in circles and ellipses at places of a picture. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/die.h"
+#include "common/base/file.h"
+#include "common/base/mem.h"
+#include "common/base/real.h"
+#include "common/picture/world.h"
+
+const char *const weir_prog = "rawphot";
+
+enum { RADII = 32, NAMES = 256, EDGE = 1, MISSING = 2, NEAR = 4 };
+
+/* The columns of --at that count. */
+static const char *const columns[] = {"x", "y", "xx", "yy", "xy", "item"};
+enum { X, Y, XX, YY, XY, ITEM, COLUMNS };
+
+struct args {
+	struct opt_common common;
+	const char *at, *radii, *annulus, *noise;
+	double radius[RADII], ring[2], deviation, gain;
+	size_t nradius, n;
+	bool kron;
+	struct img deviations;	  /* the file of --noise, with its samples; zeroed: none */
+	double (*place)[COLUMNS]; /* [n], owned; NaN: the file has no such column */
+	char sky[20];		  /* of the item before */
+
+	struct world world; /* of the item, x */
+	struct img_picture shape;
+	size_t item;
+	unsigned *places; /* [h][w]: how many are in a pixel */
+};
+
+static const struct opt table[] = {
+    {0, "at", OPT_STR, AT(at), "FILE", "csv with columns x and y: the places", .required = true},
+    {0, "radius", OPT_STR, AT(radii), "R,...", "radii of circles, in samples"},
+    {0, "kron", OPT_FLAG, AT(kron), NULL, "ellipses of 2.5 Kron radii, by xx, yy and xy"},
+    {0, "annulus", OPT_STR, AT(annulus), "IN,OUT", "subtract the clipped mean of a ring"},
+    {0, "noise", OPT_STR, AT(noise), "N", "a sample's deviation, or a file of them"},
+    {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the picture"},
+    {0}};
+
+static const struct opt_program program = {
+    .what = "Sums samples in circles and ellipses at given places.",
+    .example = "rawphot --at=places.csv --radius=3 --annulus=8,12 stars.nrrd >fluxes.csv",
+    .table = table};
+
+/* Reads the places. The first line of the file names its columns. */
+static void
+read_places(struct args *args)
+{
+	FILE *f = file_open(args->at);
+	int what[NAMES], names = 0;
+	size_t room = 0, size = 0;
+	char *text = NULL, *rest, *end;
+
+	for (int line = 1; getline(&text, &size, f) > 0; line++) {
+		double v[COLUMNS + 1] = {NAN, NAN, NAN, NAN, NAN, NAN};
+		int n = 0;
+
+		for (char *w; n < NAMES && (w = strtok_r(n ? NULL : text, ",; \t\r\n", &rest)); n++)
+			if (line == 1)
+				for (what[n] = 0; what[n] < COLUMNS && strcmp(w, columns[what[n]]);)
+					what[n]++;
+			else if (n < names && (v[what[n]] = strtod(w, &end), *end))
+				v[what[n]] = NAN;
+		names = line == 1 ? n : names;
+		if (line == 1 || !n)
+			continue;
+		if (n != names || !isfinite(v[X] + v[Y]) ||
+		    (args->kron && !(v[XX] * v[YY] >= v[XY] * v[XY])))
+			die("%s: line %d: it has no %s, or not a number for each name", args->at,
+			    line, args->kron ? "x, y, xx, yy and xy" : "x and y");
+		args->place = weir_xgrow(args->place, &room, args->n + 1, sizeof *args->place);
+		memcpy(args->place[args->n++], v, sizeof *args->place);
+	}
+	if (!feof(f)) /* getline() may find no memory, too */
+		die("%s: it cannot be read", args->at);
+	free(text);
+}
+
+static void
+check(void *options)
+{
+	struct args *args = options;
+	double *const r = args->radius, *const ring = args->ring;
+	const size_t n = args->radii ? opt_reals_upto("--radius", args->radii, ',', r, RADII) : 0;
+
+	for (; args->nradius < n; args->nradius++)
+		if (!(r[args->nradius] > 0))
+			die_usage("--radius: %g is not above 0", r[args->nradius]);
+	if (!n && !args->kron)
+		die_usage("--radius or --kron is needed");
+	if (args->annulus)
+		opt_reals("--annulus", args->annulus, ',', ring, 2);
+	if (args->annulus && !(ring[0] >= 0 && ring[1] > ring[0]))
+		die_usage("--annulus: %s is not 0 <= IN < OUT", args->annulus);
+	if (!args->noise) /* of nothing comes no error */
+		args->deviation = args->annulus || args->gain > 0 ? 0 : NAN;
+	else if (!opt_number(args->noise, &args->deviation))
+		raw_load_file(args->noise, args->common.max_bytes, true, &args->deviations);
+	read_places(args);
+}
+
+/* Place i in samples, and its moments. Returns whether it is of the item. */
+static bool
+find_place(const struct args *args, size_t i, double s[COLUMNS])
+{
+	const double *v = args->place[i];
+	double step[2];
+
+	for (int k = 0; k < 2; k++) {
+		const struct img_axis *a = &args->world.x->axis[img_row_axis(args->world.x) + k];
+
+		step[k] = isnan(a->spacing) ? 1 : a->spacing;
+		s[k] = (v[k] - (isnan(a->min) ? 0 : a->min)) / step[k];
+		s[XX + k] = v[XX + k] / step[k] / step[k];
+	}
+	s[XY] = v[XY] / step[0] / step[1];
+	return isnan(v[ITEM]) || v[ITEM] == (double)args->item;
+}
+
+/* An ellipse about x, y, which dx / a and (dy - s dx) / b turn into the unit disc. */
+struct ellipse {
+	double x, y, a, b, s;
+};
+
+/* That of k deviations by the moments of the place. A thin one has those of a pixel, too. */
+static struct ellipse
+ellipse_of(const double v[COLUMNS], double k)
+{
+	const double more = v[XX] * v[YY] - v[XY] * v[XY] < 1. / 144 ? 1. / 12 : 0,
+		     xx = v[XX] + more, s = v[XY] / xx, yy = v[YY] + more - s * v[XY];
+
+	return (struct ellipse){v[X], v[Y], k * sqrt(xx), k * sqrt(fmax(yy, 1. / 144)), s};
+}
+
+/* A place relative to the disc. Returns its distance from the centre. */
+static double
+to_disc(const struct ellipse *e, double x, double y, double u[2])
+{
+	u[0] = (x - e->x) / e->a;
+	u[1] = (y - e->y - e->s * (x - e->x)) / e->b;
+	return sqrt(u[0] * u[0] + u[1] * u[1]);
+}
+
+static double
+arc(const double p[2], const double q[2])
+{
+	return atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
+}
+
+/* The part of the pixel about x, y that lies in the ellipse: each edge passes an arc, a chord and an arc. */
+static double
+overlap(const struct ellipse *e, double x, double y)
+{
+	const double half = hypot(.5 / e->a, (.5 + fabs(e->s) / 2) / e->b); /* of a diagonal */
+	double u[4][2], sum = 0;
+	const double far = to_disc(e, x, y, *u);
+
+	if (fabs(far - 1) >= half)
+		return far < 1;
+	for (int k = 0; k < 4; k++)
+		to_disc(e, x + (k % 3 ? .5 : -.5), y + (k / 2 ? .5 : -.5), u[k]);
+	for (int k = 0; k < 4; k++) {
+		const double *p = u[k], *q = u[(k + 1) % 4], d[2] = {q[0] - p[0], q[1] - p[1]},
+			     dd = d[0] * d[0] + d[1] * d[1],
+			     mid = -(p[0] * d[0] + p[1] * d[1]) / dd,
+			     square = mid * mid - (p[0] * p[0] + p[1] * p[1] - 1) / dd,
+			     root = sqrt(fmax(square, 0)), in = fmin(fmax(mid - root, 0), 1),
+			     out = fmin(fmax(mid + root, in), 1),
+			     a[2] = {p[0] + in * d[0], p[1] + in * d[1]},
+			     b[2] = {p[0] + out * d[0], p[1] + out * d[1]};
+
+		sum += (in > 0 ? arc(p, a) : 0) + (out - in) * (p[0] * d[1] - p[1] * d[0]) +
+		       (out < 1 ? arc(b, q) : 0);
+	}
+	sum *= e->a * e->b / 2;
+	return sum > 1e-12 ? sum : 0; /* less is rounding */
+}
+
+/* Columns box[0] to before box[1] and rows from box[2] on hold what a reach about x, y touches. Returns whether it is cut. */
+static bool
+cut_box(const struct args *p, double x, double y, double rx, double ry, size_t box[4])
+{
+	const double w = (double)p->shape.w, h = (double)p->shape.h;
+
+	box[0] = (size_t)fmin(fmax(floor(x - rx + .5), 0), w);
+	box[1] = (size_t)fmin(fmax(ceil(x + rx + .5), 0), w);
+	box[2] = (size_t)fmin(fmax(floor(y - ry + .5), 0), h);
+	box[3] = (size_t)fmin(fmax(ceil(y + ry + .5), 0), h);
+	return x - rx < -.5 || y - ry < -.5 || x + rx > w - .5 || y + ry > h - .5;
+}
+
+/* Of samples less a level, by the part of each that counts. radius: the mean distance in the disc. */
+struct sums {
+	double area, flux, variance, radius;
+	int flags;
+	unsigned places;
+};
+
+static double
+sample(const struct img *x, size_t i)
+{
+	double v;
+
+	sample_load(&v, (char *)x->data + i * img_type_size(x->type), x->type, 1);
+	return v;
+}
+
+/* Sums over the ellipse; or over the pixels with centres in the ring and samples in its limits, with variance the sum of squares. */
+static struct sums
+sum(const struct args *p, const struct ellipse *e, double level, const double ring[4])
+{
+	const double rx = ring ? ring[1] : e->a, ry = ring ? rx : hypot(e->b, e->s * e->a);
+	struct sums t = {0};
+	size_t box[4];
+	double u[2];
+
+	t.flags = cut_box(p, e->x, e->y, rx, ry, box) ? EDGE : 0;
+	for (size_t y = box[2]; y < box[3]; y++)
+		for (size_t x = box[0], i = y * p->shape.w + x; x < box[1]; x++, i++) {
+			const double v = sample(p->world.x, i), f = v - level,
+				     d = to_disc(e, (double)x, (double)y, u),
+				     w = ring ? d >= ring[0] && d < ring[1] && v >= ring[2] &&
+						    v <= ring[3]
+					      : overlap(e, (double)x, (double)y),
+				     s = ring		      ? f
+					 : p->deviations.data ? sample(&p->deviations, i)
+							      : p->deviation;
+
+			t.places += w > 0 ? p->places[i] : 0;
+			t.flags |= w > 0 && !isfinite(v) ? MISSING : 0;
+			if (!(w > 0 && isfinite(v)))
+				continue;
+			t.area += w;
+			t.flux += w * f;
+			t.variance += w * s * s;
+			t.radius += w * f * d;
+		}
+	t.radius = t.flux > 0 ? t.radius / t.flux : 0;
+	return t;
+}
+
+/* The ring's samples, but for those more than 3 deviations off their mean, until all stay. flux: the mean; variance: of a sample. */
+static struct sums
+find_level(const struct args *p, double x, double y)
+{
+	double mean = 0, was = -1, ring[4] = {p->ring[0], p->ring[1], -INFINITY, INFINITY};
+	struct sums t = {0};
+
+	while (t.area != was) {
+		was = t.area;
+		t = sum(p, &(struct ellipse){x, y, 1, 1, 0}, mean, ring);
+		t.flux /= t.area; /* NaN of none */
+		t.variance = fmax(t.variance / t.area - t.flux * t.flux, 0);
+		t.flux = mean += t.flux;
+		ring[2] = fmax(ring[2], mean - 3 * sqrt(t.variance));
+		ring[3] = fmin(ring[3], mean + 3 * sqrt(t.variance));
+	}
+	return t;
+}
+
+static void
+put(struct raw_out *out, double v)
+{
+	raw_printf(out, ",%.15g", real_shown(v));
+}
+
+/* Writes flux and error of an aperture. Returns its flags. */
+static int
+put_flux(struct raw_out *out, const struct args *args, const struct ellipse *e, struct sums *level)
+{
+	struct sums t = sum(args, e, level->flux, NULL);
+
+	t.variance += args->noise ? 0 : level->variance * t.area;
+	t.variance += level->area > 0 ? level->variance * t.area * t.area / level->area : 0;
+	t.variance += args->gain > 0 ? fmax(t.flux, 0) / args->gain : 0;
+	put(out, t.area > 0 ? t.flux : NAN);
+	put(out, t.area > 0 ? sqrt(t.variance) : NAN);
+	return t.flags | (t.places > 1 ? NEAR : 0);
+}
+
+/* Writes level, fluxes and flags of the place v, in samples. */
+static void
+put_place(struct raw_out *out, const struct args *args, const double v[COLUMNS])
+{
+	struct sums level = {0};
+	struct ellipse e;
+	int flags = 0;
+
+	if (args->annulus) {
+		level = find_level(args, v[X], v[Y]);
+		put(out, level.flux);
+	}
+	for (size_t k = 0; k < args->nradius; k++) {
+		e = (struct ellipse){v[X], v[Y], args->radius[k], args->radius[k], 0};
+		flags |= put_flux(out, args, &e, &level);
+	}
+	if (args->kron) {
+		e = ellipse_of(v, 6);
+		const double k = fmax(2.5 * 6 * sum(args, &e, level.flux, NULL).radius, 3.5);
+
+		e = ellipse_of(v, k);
+		flags |= put_flux(out, args, &e, &level);
+		put(out, k);
+	}
+	raw_printf(out, ",%d,%zu\n", flags, args->item);
+}
+
+static void
+put_names(struct raw_out *out, const struct args *args)
+{
+	raw_printf(out, "x,y");
+	for (const char *c = args->sky; *c; c++)
+		raw_text(out, *c == ' ' ? "," : c, 1);
+	raw_printf(out, args->annulus ? ",level" : "");
+	for (size_t i = 0; i < args->nradius; i++)
+		raw_printf(out, ",flux_%g,err_%g", args->radius[i], args->radius[i]);
+	raw_printf(out, "%s,flags,item\n", args->kron ? ",flux_kron,err_kron,radius_kron" : "");
+}
+
+static void
+measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
+{
+	struct args *args = options;
+	struct img_picture *s = &args->shape, n;
+	double v[COLUMNS], sky[2];
+	size_t box[4];
+
+	if (!img_picture(x, s) || s->c * s->n != 1)
+		raw_die(in, "it is not one picture of one plane; rawaxes --slice takes one");
+	if (args->deviations.data &&
+	    (!img_picture(&args->deviations, &n) || n.w != s->w || n.h != s->h || n.c * n.n != 1))
+		raw_die(in, "--noise: the shapes differ");
+	raw_map(in, x);
+	args->item = st->items;
+	args->places = weir_xalloc(s->w * s->h, sizeof *args->places);
+	memset(args->places, 0, s->w * s->h * sizeof *args->places);
+	stats_charge(st, STATS_READ);
+	world_open(&args->world, in, x, false);
+	if (st->items && strcmp(args->sky, args->world.names) != 0)
+		raw_die(in, "its table has other columns than that of the item before");
+	strcpy(args->sky, args->world.names);
+	if (!st->items)
+		put_names(out, args);
+	for (size_t i = 0; i < args->n; i++)
+		if (find_place(args, i, v) && !cut_box(args, v[X], v[Y], 0, 0, box) &&
+		    box[0] < s->w && box[2] < s->h)
+			args->places[box[2] * s->w + box[0]]++;
+	for (size_t i = 0; i < args->n; i++)
+		if (find_place(args, i, v)) {
+			raw_printf(out, "%.15g,%.15g", args->place[i][X], args->place[i][Y]);
+			world_place(&args->world, args->place[i], 2, sky);
+			for (int k = 0; k < 2 && *args->sky; k++)
+				put(out, sky[k]);
+			put_place(out, args, v);
+		}
+	stats_charge(st, STATS_COMPUTE);
+	world_close(&args->world);
+	weir_free(args->places);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct raw_filter filter = {&program, check, measure_item, NULL};
+	static struct args args = {.common.as =
+				       RAW_AS_TEXT}; /* its memory lasts as long as the process */
+
+	return raw_each(&filter, argc, argv, &args);
+}
