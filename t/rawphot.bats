@@ -64,3 +64,12 @@ at() {
 	fails 1 '--noise: the shapes differ' rawphot --radius=1 --noise=five.pgm --at=places ones
 	fails 2 '--annulus: 5,3 is not 0 <= IN < OUT' rawphot --at=places --radius=1 --annulus=5,3 ones
 }
+
+@test "rows come in the order of the places, whatever the number of threads" {
+	{ echo x,y && for i in {0..20}; do for j in {0..99}; do echo "$i,$((j % 21)).$j"; done; done; } >places
+	rawmath 'x + 3 * y' ones >a
+	for t in 1 2 7; do rawphot -t $t --at=places --radius=1.5,3 a >$t; done
+	cmp 1 2
+	cmp 1 7
+	cut -d, -f 1 places | cmp - <(cut -d, -f 1 1)
+}

@@ -11,6 +11,8 @@ load lib
 	rawmath --sizes=64,48 --type=uchar --pnm 'abs(y - 20 - x / 2) < 1.5 ? 200 : 20' >map.pgm
 	for file in a b c; do cp coins.pgm $file.pgm; done
 	rawmath 'a / 3' coins.pgm >picture.nrrd
+	rawmath 'a / 5' coins.pgm >stars.nrrd
+	printf 'x,y\n30,20\n' >places.csv
 	printf 'x,y,re,im\n.1,.2,1,0\n-.3,.1,2,0\n' >points.csv
 	texttoraw --header points.csv >samples.nrrd
 	[ ! -e "$B/rawtofits" ] || rawtofits coins.pgm >m31.fits

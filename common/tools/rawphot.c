@@ -1,6 +1,7 @@
 /* link: -lwcs */
 /* rawphot: fluxes in circles and ellipses at places of a picture. */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +9,13 @@
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
+#include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/picture/world.h"
 
 const char *const weir_prog = "rawphot";
 
-enum { RADII = 32, NAMES = 256, EDGE = 1, MISSING = 2, NEAR = 4 };
+enum { RADII = 32, NAMES = 256, BATCH = 1024, EDGE = 1, MISSING = 2, NEAR = 4 };
 
 /* The columns of --at that count. */
 static const char *const columns[] = {"x", "y", "xx", "yy", "xy", "item"};
@@ -32,7 +34,8 @@ struct args {
 	struct world world; /* of the item, x */
 	struct img_picture shape;
 	size_t item;
-	unsigned *places; /* [h][w]: how many are in a pixel */
+	uint8_t *places; /* [h][w]: how many are in a pixel, 2 for more */
+	double *rows;	 /* two of the picture for each thread */
 };
 
 static const struct opt table[] = {
@@ -47,7 +50,8 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Sums samples in circles and ellipses at given places.",
     .example = "rawphot --at=places.csv --radius=3 --annulus=8,12 stars.nrrd >fluxes.csv",
-    .table = table};
+    .table = table,
+    .common = OPT_THREADS};
 
 /* Reads the places. The first line of the file names its columns. */
 static void
@@ -154,16 +158,12 @@ arc(const double p[2], const double q[2])
 	return atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
 }
 
-/* The part of the pixel about x, y that lies in the ellipse: each edge passes an arc, a chord and an arc. */
+/* The part of the pixel about x, y that the ellipse's edge may cut: each edge of it passes an arc, a chord and an arc. */
 static double
 overlap(const struct ellipse *e, double x, double y)
 {
-	const double half = hypot(.5 / e->a, (.5 + fabs(e->s) / 2) / e->b); /* of a diagonal */
 	double u[4][2], sum = 0;
-	const double far = to_disc(e, x, y, *u);
 
-	if (fabs(far - 1) >= half)
-		return far < 1;
 	for (int k = 0; k < 4; k++)
 		to_disc(e, x + (k % 3 ? .5 : -.5), y + (k / 2 ? .5 : -.5), u[k]);
 	for (int k = 0; k < 4; k++) {
@@ -176,8 +176,11 @@ overlap(const struct ellipse *e, double x, double y)
 			     a[2] = {p[0] + in * d[0], p[1] + in * d[1]},
 			     b[2] = {p[0] + out * d[0], p[1] + out * d[1]};
 
-		sum += (in > 0 ? arc(p, a) : 0) + (out - in) * (p[0] * d[1] - p[1] * d[0]) +
-		       (out < 1 ? arc(b, q) : 0);
+		if (!(out > in))
+			sum += arc(p, q);
+		else
+			sum += (in > 0 ? arc(p, a) : 0) + (out - in) * (p[0] * d[1] - p[1] * d[0]) +
+			       (out < 1 ? arc(b, q) : 0);
 	}
 	sum *= e->a * e->b / 2;
 	return sum > 1e-12 ? sum : 0; /* less is rounding */
@@ -203,13 +206,10 @@ struct sums {
 	unsigned places;
 };
 
-static double
-sample(const struct img *x, size_t i)
+static void
+load(double *v, const struct img *x, size_t at, size_t n)
 {
-	double v;
-
-	sample_load(&v, (char *)x->data + i * img_type_size(x->type), x->type, 1);
-	return v;
+	sample_load(v, (char *)x->data + at * img_type_size(x->type), x->type, n);
 }
 
 /* Sums over the ellipse; or over the pixels with centres in the ring and samples in its limits, with variance the sum of squares. */
@@ -217,31 +217,45 @@ static struct sums
 sum(const struct args *p, const struct ellipse *e, double level, const double ring[4])
 {
 	const double rx = ring ? ring[1] : e->a, ry = ring ? rx : hypot(e->b, e->s * e->a);
+	const double half =
+	    hypot(.5 / e->a, (.5 + fabs(e->s) / 2) / e->b); /* of a pixel's diagonal */
+	const bool noisy = p->deviations.data && !ring;
+	double *const row = p->rows + 2 * (size_t)omp_get_thread_num() * p->shape.w;
+	double *const noise = row + p->shape.w, u[2];
 	struct sums t = {0};
 	size_t box[4];
-	double u[2];
 
 	t.flags = cut_box(p, e->x, e->y, rx, ry, box) ? EDGE : 0;
-	for (size_t y = box[2]; y < box[3]; y++)
-		for (size_t x = box[0], i = y * p->shape.w + x; x < box[1]; x++, i++) {
-			const double v = sample(p->world.x, i), f = v - level,
-				     d = to_disc(e, (double)x, (double)y, u),
-				     w = ring ? d >= ring[0] && d < ring[1] && v >= ring[2] &&
-						    v <= ring[3]
-					      : overlap(e, (double)x, (double)y),
-				     s = ring		      ? f
-					 : p->deviations.data ? sample(&p->deviations, i)
-							      : p->deviation;
+	for (size_t y = box[2]; y < box[3]; y++) {
+		const size_t at = y * p->shape.w;
 
-			t.places += w > 0 ? p->places[i] : 0;
-			t.flags |= w > 0 && !isfinite(v) ? MISSING : 0;
-			if (!(w > 0 && isfinite(v)))
+		load(row + box[0], p->world.x, at + box[0], box[1] - box[0]);
+		if (noisy)
+			load(noise + box[0], &p->deviations, at + box[0], box[1] - box[0]);
+		for (size_t x = box[0]; x < box[1]; x++) {
+			const double v = row[x], f = v - level,
+				     d = to_disc(e, (double)x, (double)y, u),
+				     s = ring	 ? f
+					 : noisy ? noise[x]
+						 : p->deviation;
+			double w = d < 1;
+
+			if (ring)
+				w = d >= ring[0] && d < ring[1] && v >= ring[2] && v <= ring[3];
+			else if (fabs(d - 1) < half)
+				w = overlap(e, (double)x, (double)y);
+			if (!(w > 0))
+				continue;
+			t.places += p->places[at + x];
+			t.flags |= isfinite(v) ? 0 : MISSING;
+			if (!isfinite(v))
 				continue;
 			t.area += w;
 			t.flux += w * f;
 			t.variance += w * s * s;
 			t.radius += w * f * d;
 		}
+	}
 	t.radius = t.flux > 0 ? t.radius / t.flux : 0;
 	return t;
 }
@@ -265,51 +279,88 @@ find_level(const struct args *p, double x, double y)
 	return t;
 }
 
-static void
-put(struct raw_out *out, double v)
-{
-	raw_printf(out, ",%.15g", real_shown(v));
-}
-
-/* Writes flux and error of an aperture. Returns its flags. */
+/* Measures flux and error of an aperture. Returns its flags. */
 static int
-put_flux(struct raw_out *out, const struct args *args, const struct ellipse *e, struct sums *level)
+measure(const struct args *args, const struct ellipse *e, const struct sums *level, double to[2])
 {
 	struct sums t = sum(args, e, level->flux, NULL);
 
 	t.variance += args->noise ? 0 : level->variance * t.area;
 	t.variance += level->area > 0 ? level->variance * t.area * t.area / level->area : 0;
 	t.variance += args->gain > 0 ? fmax(t.flux, 0) / args->gain : 0;
-	put(out, t.area > 0 ? t.flux : NAN);
-	put(out, t.area > 0 ? sqrt(t.variance) : NAN);
+	to[0] = t.area > 0 ? t.flux : NAN;
+	to[1] = t.area > 0 ? sqrt(t.variance) : NAN;
 	return t.flags | (t.places > 1 ? NEAR : 0);
 }
 
-/* Writes level, fluxes and flags of the place v, in samples. */
-static void
-put_place(struct raw_out *out, const struct args *args, const double v[COLUMNS])
+/* What the line of a place has: the level and the fluxes; and the flags, or -1 where the place is of another item. */
+struct found {
+	double v[2 * RADII + 4];
+	int flags;
+};
+
+static struct found
+measure_place(const struct args *args, size_t i)
 {
 	struct sums level = {0};
+	struct found f = {.flags = -1};
+	double v[COLUMNS], *to = f.v;
 	struct ellipse e;
-	int flags = 0;
 
+	if (!find_place(args, i, v))
+		return f;
+	f.flags = 0;
 	if (args->annulus) {
 		level = find_level(args, v[X], v[Y]);
-		put(out, level.flux);
+		*to++ = level.flux;
 	}
-	for (size_t k = 0; k < args->nradius; k++) {
+	for (size_t k = 0; k < args->nradius; k++, to += 2) {
 		e = (struct ellipse){v[X], v[Y], args->radius[k], args->radius[k], 0};
-		flags |= put_flux(out, args, &e, &level);
+		f.flags |= measure(args, &e, &level, to);
 	}
 	if (args->kron) {
 		e = ellipse_of(v, 6);
 		const double k = fmax(2.5 * 6 * sum(args, &e, level.flux, NULL).radius, 3.5);
 
 		e = ellipse_of(v, k);
-		flags |= put_flux(out, args, &e, &level);
-		put(out, k);
+		f.flags |= measure(args, &e, &level, to);
+		to[2] = k;
 	}
-	raw_printf(out, ",%d,%zu\n", flags, args->item);
+	return f;
+}
+
+/* Measures and writes the places, many at a time. */
+static void
+put_places(struct raw_out *out, struct args *args)
+{
+	const int values = (args->annulus ? 1 : 0) + 2 * (int)args->nradius + (args->kron ? 3 : 0);
+	const int threads = par_threads(args->common.threads);
+	struct found *found = weir_xalloc(BATCH, sizeof *found);
+
+	args->rows = weir_xalloc(2 * (size_t)threads, args->shape.w * sizeof(double));
+	for (size_t from = 0; from < args->n; from += BATCH) {
+		const size_t n = args->n - from < BATCH ? args->n - from : BATCH;
+
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (n > 64)
+		for (size_t i = 0; i < n; i++)
+			found[i] = measure_place(args, from + i);
+		for (size_t i = 0; i < n; i++) {
+			const double *place = args->place[from + i];
+			double sky[2];
+
+			if (found[i].flags < 0)
+				continue;
+			raw_printf(out, "%.15g,%.15g", place[X], place[Y]);
+			world_place(&args->world, place, 2, sky);
+			for (int k = 0; k < 2 && *args->sky; k++)
+				raw_printf(out, ",%.15g", real_shown(sky[k]));
+			for (int k = 0; k < values; k++)
+				raw_printf(out, ",%.15g", real_shown(found[i].v[k]));
+			raw_printf(out, ",%d,%zu\n", found[i].flags, args->item);
+		}
+	}
+	weir_free(args->rows);
+	weir_free(found);
 }
 
 static void
@@ -329,7 +380,7 @@ measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 {
 	struct args *args = options;
 	struct img_picture *s = &args->shape, n;
-	double v[COLUMNS], sky[2];
+	double v[COLUMNS];
 	size_t box[4];
 
 	if (!img_picture(x, s) || s->c * s->n != 1)
@@ -350,16 +401,11 @@ measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		put_names(out, args);
 	for (size_t i = 0; i < args->n; i++)
 		if (find_place(args, i, v) && !cut_box(args, v[X], v[Y], 0, 0, box) &&
-		    box[0] < s->w && box[2] < s->h)
-			args->places[box[2] * s->w + box[0]]++;
-	for (size_t i = 0; i < args->n; i++)
-		if (find_place(args, i, v)) {
-			raw_printf(out, "%.15g,%.15g", args->place[i][X], args->place[i][Y]);
-			world_place(&args->world, args->place[i], 2, sky);
-			for (int k = 0; k < 2 && *args->sky; k++)
-				put(out, sky[k]);
-			put_place(out, args, v);
+		    box[0] < s->w && box[2] < s->h) {
+			uint8_t *here = &args->places[box[2] * s->w + box[0]];
+			*here = *here ? 2 : 1;
 		}
+	put_places(out, args);
 	stats_charge(st, STATS_COMPUTE);
 	world_close(&args->world);
 	weir_free(args->places);
