@@ -159,7 +159,9 @@ values() {
 		a b|an operator is missing at character 3
 		foo(a)|there is no such function at character 1
 		c|'c' is no input and no constant at character 1
-		min(a)|a comma is missing
+		min(a)|rawinfo prints those of a picture: a comma is missing
+		pow(a)|a comma is missing
+		mean(a)|rawinfo --robust prints such figures
 		a ? 1|a : is missing
 		|a value is missing
 		1e5x|an operator is missing
@@ -168,6 +170,7 @@ values() {
 	fails 2 'nested too deeply' rawmath -- "$(printf -- '-%.0s' {1..300})a" a.pgm
 	fails 2 'too long' rawmath "a$(printf '+a%.0s' {1..600})" a.pgm
 	fails 2 'an expression is missing' rawmath
+	fails 2 'an expression that begins with - follows --' rawmath -a a.pgm
 	fails 2 'two inputs have the name q' rawmath q q=a.pgm q=a.pgm
 	fails 2 'x is the position along an axis; give the input another name' rawmath x x=a.pgm
 }

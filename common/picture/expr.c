@@ -119,7 +119,10 @@ static const struct {
 	     {"log10", 1, do_log10, NULL, NULL}, {"sin", 1, do_sin, NULL, NULL},
 	     {"cos", 1, do_cos, NULL, NULL},	 {"tan", 1, do_tan, NULL, NULL},
 	     {"asin", 1, do_asin, NULL, NULL},	 {"acos", 1, do_acos, NULL, NULL},
-	     {"atan", 1, do_atan, NULL, NULL}};
+	     {"atan", 1, do_atan, NULL, NULL},	 {"arcsin", 1, do_asin, NULL, NULL},
+	     {"arccos", 1, do_acos, NULL, NULL}, {"arctan", 1, do_atan, NULL, NULL},
+	     {"ln", 1, do_log, NULL, NULL},	 {"arctan2", 2, NULL, do_atan2, NULL},
+	     {"minimum", 2, NULL, do_min, NULL}, {"maximum", 2, NULL, do_max, NULL}};
 
 enum { OPERATIONS = sizeof table / sizeof *table };
 
@@ -198,7 +201,10 @@ parse_call(struct parser *p, const char *word, size_t n)
 			continue;
 		for (int k = 0; k < table[i].args; k++) {
 			if (k && !accept(p, ","))
-				fail(p, "a comma is missing");
+				fail(p, *p->s == ')' && *word == 'm'
+					    ? "min and max take two values, and rawinfo prints "
+					      "those of a picture: a comma is missing"
+					    : "a comma is missing");
 			parse_choice(p);
 		}
 		if (!accept(p, ")"))
@@ -207,6 +213,10 @@ parse_call(struct parser *p, const char *word, size_t n)
 		return;
 	}
 	p->s = word;
+	for (const char *s = "mean\0sum\0std\0var\0median\0"; *s; s += strlen(s) + 1)
+		if (strlen(s) == n && !strncmp(s, word, n))
+			fail(p, "rawinfo --robust prints such figures of a picture, and rawstack "
+				"--combine computes those of several: there is no such function");
 	fail(p, "there is no such function");
 }
 
