@@ -35,6 +35,9 @@ load lib
 	pgm 2 1 9 3 4 >a.pgm
 	[ "$(weir rawtotext a.pgm)" = '3 4' ]
 	weir help min-area rawlabel | grep -x '  rawlabel --min-area          is --min-size'
+	[ "$(weir help --threads | grep -c -- ' --threads ')" -eq 1 ]
+	weir help normalise | diff - <(weir search normalize)
+	weir help gradient | grep '^  morphrec --gradient '
 	weir help chosen sample | sed 1q | grep '^rawdist '
 	fails 2 "weir: 'blur' is no program; weir lists them, weir help blur searches" weir blur
 	fails 2 "weir: help: nothing has 'xyzzy'" weir help xyzzy
@@ -53,6 +56,8 @@ load lib
 	done <<-'END'
 		rawlabel --above=4 --min-size=2|rawlabel --threshold=4 --min-area 2
 		rawaxes --order=1,0|rawaxes --transpose
+		rawmath --type=uchar min(a,4)|rawmath --type=uint8 minimum(a,4)
+		rawstack --combine=max a.pgm|rawstack --max a.pgm
 		rawstack --combine=mean a.pgm|rawstack --average a.pgm
 		rawmath --type=uchar a|rawmath --dtype=uint8 a
 		wconv -k a.pgm --edge=nearest|wconv --psf a.pgm --mode=nearest
@@ -64,7 +69,7 @@ load lib
 	echo 1 2 3 4 5 6 | texttoraw --shape=3x2 --type=int16 | rawinfo | sed -n '/^type\|^sizes/p' | same - $'type: short\nsizes: 3 2'
 	fails 2 "option '--count' is unknown: the greatest label is the number" rawlabel --count a.pgm
 	fails 2 "option '--above' needs an argument" rawlabel --threshold
-	fails 2 "option '--thresholds=3' is unknown; see rawlabel --help" rawlabel --thresholds=3 a.pgm
+	fails 2 "option '--thresholds=3' is unknown; see rawlabel --help, or weir help thresholds" rawlabel --thresholds=3 a.pgm
 	run -1 grep threshold <(rawlabel --help)
 	rawlabel --threshold=4 a.pgm | grep -a 'history:=rawlabel --above=4$'
 }

@@ -13,12 +13,39 @@ static const char aliases[] =
     "rawmath dtype=--type\0texttoraw dtype=--type\0wconv dtype=--type\0"
     "rawlabel count=the greatest label is the number of components; pipe to rawinfo\0"
     "rawlabel area=--min-size=N leaves out small components, --to=table has areas\0"
-    "rawaxes rotate=--order=y,x --flip=x turns a picture by 90 degrees\0"
+    "rawaxes rotate=--order=y,x --flip=y turns clockwise, --flip=x then the other way, --flip=x,y "
+    "alone by 180\0"
+    "rawaxes rot90=--order=y,x --flip=y turns clockwise, --flip=x then the other way, --flip=x,y "
+    "alone by 180\0"
+    "wconv sharpen=--deconvolve\0wconv deblur=--deconvolve\0wconv iterations=--deconvolve\0"
+    "wconv sigma=--gaussian\0wconv blur=--gaussian\0"
     "wconv blur=-k FILE takes the kernel; rawmath --sizes=W,H EXPRESSION makes one\0"
-    "rawaxes resize=pamscale of Netpbm resizes pictures\0"
-    "emst colours=see rawpalette --colours=K\0emst colors=see rawpalette --colours=K\0"
-    "emst palette=see rawpalette --colours=K\0emst means=see rawpalette --colours=K\0"
-    "emst dither=see rawpalette --colours=K\0"
+    "rawaxes channel=--slice=c:I takes colour or band I\0"
+    "tifftoraw band=pipe to rawaxes --slice=c:I\0"
+    "rawaxes gray=ppmtopgm of Netpbm makes gray of colours\0"
+    "rawaxes swapaxes=--order=y,x transposes\0rawaxes axes=--order\0"
+    "rawaxes resize=pamscale of Netpbm resizes pictures\0rawlabel csv=--to=csv\0"
+    "rawlabel thresh=--above\0rawlabel minarea=--min-size\0"
+    "rawlabel catalog=--to=csv has a line for each component: sources, cells, grains\0"
+    "rawlabel deblend=--split=H cuts between peaks that stand H above their saddle\0"
+    "rawlabel watershed=--split=H cuts at saddles; --markers=FILE has the seeds\0"
+    "morphrec gradient=rawmath 'd - e' d=<(morphrec --dilate FILE) e=<(morphrec --erode FILE)\0"
+    "morphrec blackhat=rawmath 'c - a' FILE c=<(morphrec --close=R FILE)\0"
+    "morphrec radius=the operator takes it: --dilate=R --shape=disk\0morphrec selem=--shape\0"
+    "morphrec holes=--fill-holes\0morphrec local-maxima=--regmax\0rawstack max=--combine=max\0"
+    "rawstack min=--combine=min\0rawstack sigma-clip=--combine=clip is a clipped mean\0"
+    "rawstack rgb=--planes\0rawtopnm normalize=--range=minmax\0rawtopnm percentile=--range=p1:p99\0"
+    "rawtopnm vmin=--range=LO:HI is from black to white\0"
+    "rawtopnm zscale=--range=p1:p99 is near to it\0rawtopnm png=pipe to pnmtopng of Netpbm\0"
+    "rawtopnm jpeg=pipe to pnmtojpeg of Netpbm\0pgmtoraw png=pngtopnm of Netpbm reads PNG\0"
+    "pgmtoraw jpeg=jpegtopnm of Netpbm reads JPEG\0rawback mesh=--box\0rawback back-size=--box\0"
+    "rawinfo mean=the mean is printed without an option\0rawinfo median=--robust\0"
+    "rawinfo std=--robust\0rawmath calc=the expression comes first: rawmath 'a - b' FILE FILE\0"
+    "outfile=--out\0emst clusters=--classes\0rawpalette n-clusters=--colours\0"
+    "rawtile tiles=--grid\0fitstoraw ext=--hdu\0rawtotext csv=--separator=, writes commas\0"
+    "radon qmin=-q LO:HI:N are the curves\0emst colours=see rawpalette --colours=K\0"
+    "emst colors=see rawpalette --colours=K\0emst palette=see rawpalette --colours=K\0"
+    "emst means=see rawpalette --colours=K\0emst dither=see rawpalette --colours=K\0"
     "dptrace from=-p X,Y -p X,Y are the ends of a line\0"
     "dptrace start=-p X,Y -p X,Y are the ends of a line\0"
     "morphrec threshold=rawmath 'a > T' is a threshold\0output=--out\0jobs=--threads\0"
@@ -386,9 +413,10 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 
 /* --- weir(1) --------------------------------------------------------------------------------- */
 
-/* Prints what weir(1) shows of a program: a line on it, and one for each option and alias of its own, with tabs between words. */
+/* Prints what weir(1) shows of a program: what it is, its options and aliases, and those of any NAME, with tabs between words. */
 static void
-put_index(const struct opt_program *p, const struct opt *row, size_t own, const char *name)
+put_index(const struct opt_program *p, const struct opt *row, size_t n, size_t own,
+	  const char *name)
 {
 	/* The name says the group. */
 	const char *group = strstr(weir_prog, "toraw")	    ? "2\tFrom files to raw"
@@ -399,9 +427,9 @@ put_index(const struct opt_program *p, const struct opt *row, size_t own, const 
 	const char *is;
 
 	printf("%s\t%s\t%s\n", group, name, p->what);
-	for (size_t i = 0; i < own; i++) {
+	for (size_t i = 0; i < n; i++) {
 		format_help(&row[i], help);
-		printf("o\t\t%s --%s\t%s\n", name, row[i].name, help);
+		printf("o\t\t%s --%s\t%s\n", i < own ? name : "NAME", row[i].name, help);
 	}
 	for (const char *at = NULL; (is = opt_alias(&at, alias));) {
 		bool ours = strchr(is, ' ');
@@ -426,5 +454,5 @@ opt_put_completion(int shell, const struct opt_program *p, const struct opt *row
 	if (shell < (int)(sizeof put / sizeof *put))
 		put[shell](row, n, name, *operands_of(p) != 0);
 	else
-		put_index(p, row, own, name);
+		put_index(p, row, n, own, name);
 }

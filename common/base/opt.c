@@ -500,18 +500,22 @@ die_long(const struct rows *r, const char *given)
 	if (near)
 		die_usage("option '%s' is unknown; is it --%s? See %s --help", given, near,
 			  weir_prog);
-	die_usage("option '%s' is unknown; see %s --help", given, weir_prog);
+	die_usage("option '%s' is unknown; see %s --help, or weir help %.*s", given, weir_prog,
+		  (int)n, name);
 }
 
 static _Noreturn void
-die_refused(const struct rows *r, char **argv, int c)
+die_refused(const struct opt_program *p, const struct rows *r, char **argv, int c)
 {
 	const char *given = argv[optind - 1];
 
 	/* getopt sets optopt to the letter, to LONG + row, or to 0 for an unknown long option. */
 	if (optopt && optopt < LONG)
-		die_usage("option '-%c' %s; see %s --help", optopt,
-			  c == ':' ? "needs an argument" : "is unknown", weir_prog);
+		die_usage("option '-%c' %s; see %s --help%s", optopt,
+			  c == ':' ? "needs an argument" : "is unknown", weir_prog,
+			  c != ':' && p->operands && !strncmp(p->operands, "EXPRESSION", 10)
+			      ? "; an expression that begins with - follows --"
+			      : "");
 	if (c == ':')
 		die_usage("option '%s' needs an argument; see %s --help", given, weir_prog);
 	die_long(r, given);
@@ -583,16 +587,16 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 		if (c == '?' && !optopt && replace_alias(r, argv, at))
 			continue;
 		if (c == '?' || c == ':')
-			die_refused(r, argv, c);
+			die_refused(p, r, argv, c);
 		size_t i = row_of(r, c);
-		if (r->v[i].writes && !strncmp(argv[at], "--", 2) &&
-		    strcspn(argv[at] + 2, "=") != strlen(r->v[i].name)) {
-			if (replace_alias(r, argv, at))
-				continue;
+		const bool cut = !strncmp(argv[at], "--", 2) &&
+				 strcspn(argv[at] + 2, "=") != strlen(r->v[i].name);
+		if (cut && replace_alias(r, argv, at))
+			continue;
+		if (cut && r->v[i].writes)
 			die_usage("option '%s' is unknown; is it --%s, which writes a file? See %s "
 				  "--help",
 				  argv[at], r->v[i].name, weir_prog);
-		}
 		r->given[i] = true;
 		if (r->v[i].kind >= OPT_HELP)
 			print_text(p, r, &r->v[i], optarg);
