@@ -46,6 +46,7 @@ dead() {
 		links html/index.html | grep -qx "$(basename "$page").html"
 		links "html/$(basename "$page").html" | grep -qx index.html
 	done
+	grep -q '^<tr title="[^"]* min-size .*rawlabel' html/index.html # what the box looks through
 }
 
 @test "pages and index show the pictures that are there, under their captions" {
