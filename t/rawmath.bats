@@ -82,7 +82,7 @@ values() {
 	pgm 3 1 9 1 5 9 >a.pgm
 	pgm 3 1 9 2 2 2 >b.pgm
 	same <(rawmath 'a - b' a.pgm b.pgm | rawtotext) '-1 3 7'
-	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: 'a' is no input and no constant at character 9 of 'q * b + a'"
+	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: 'a' is no input (a, b ... or NAME=FILE), no constant at character 9 of 'q * b + a'"
 	same <(rawmath 'q * b + c' q=b.pgm b.pgm a.pgm | rawtotext) '5 9 13'
 	cat a.pgm b.pgm | rawmath 'a * 2' | rawtotext >got
 	same <(grep . got) '2 10 18
@@ -158,7 +158,7 @@ values() {
 		(a|a ) is missing at character 3
 		a b|an operator is missing at character 3
 		foo(a)|there is no such function at character 1
-		c|'c' is no input and no constant at character 1
+		c|'c' is no input (a, b ... or NAME=FILE), no constant at character 1
 		min(a)|rawinfo prints those of a picture: a comma is missing
 		pow(a)|a comma is missing
 		mean(a)|rawinfo --robust prints such figures
@@ -170,6 +170,7 @@ values() {
 	fails 2 'nested too deeply' rawmath -- "$(printf -- '-%.0s' {1..300})a" a.pgm
 	fails 2 'too long' rawmath "a$(printf '+a%.0s' {1..600})" a.pgm
 	fails 2 'an expression is missing' rawmath
+	fails 2 "'a.pgm': files follow the expression" rawmath a.pgm
 	fails 2 'an expression that begins with - follows --' rawmath -a a.pgm
 	fails 2 'two inputs have the name q' rawmath q q=a.pgm q=a.pgm
 	fails 2 'x is the position along an axis; give the input another name' rawmath x x=a.pgm

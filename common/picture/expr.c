@@ -228,7 +228,7 @@ parse_name(struct parser *p)
 		double value;
 	} constants[] = {{"pi", 3.14159265358979323846}, {"nan", NAN}, {"inf", INFINITY}};
 	const char *word = p->s;
-	char what[80];
+	char what[112];
 	size_t n = 0;
 
 	while (in_name(word[n]))
@@ -250,8 +250,8 @@ parse_name(struct parser *p)
 			return;
 		}
 	p->s = word;
-	snprintf(what, sizeof what, "'%.*s' is no input and no constant", (int)(n < 40 ? n : 40),
-		 word);
+	snprintf(what, sizeof what, "'%.*s' is no input (a, b ... or NAME=FILE), no constant",
+		 (int)(n < 40 ? n : 40), word);
 	fail(p, what);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
@@ -100,7 +101,8 @@ parse(int argc, char **argv)
 					  args.name[i]);
 	if (expr_parse(&args.expr, args.operand[0], args.name, PLACES + args.ninput, args.used,
 		       &why))
-		die_usage("%s", why.text);
+		die_usage("%s%s", why.text,
+			  access(args.operand[0], F_OK) ? "" : ": files follow the expression");
 	return &args;
 }
 
