@@ -48,7 +48,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "Sums samples in circles and ellipses at given places.",
+    .what = "Sums samples in circles and ellipses at given places: aperture photometry.",
     .example = "rawphot --at=places.csv --radius=3 --annulus=8,12 stars.nrrd >fluxes.csv",
     .table = table,
     .common = OPT_THREADS};
