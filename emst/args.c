@@ -17,8 +17,10 @@ static const struct opt table[] = {
      .writes = true},
     {0, "palette-to", OPT_STR, AT(file[PALETTE]), "FILE",
      "write the table of classes to FILE as well", .writes = true},
-    {'k', "classes", OPT_SIZE, AT(k), "N", "N classes, none of them a stray point", 1, 0x1p31,
-     .seen = AT(has_k)},
+    {'k', "classes", OPT_SIZE, AT(k), "N", "N classes", 1, 0x1p31, .seen = AT(has_k)},
+    {0, "cut", OPT_WORD, AT(cut), "WORD",
+     "cut for the least variance within classes, or by length (variance for pictures)",
+     .words = "length|variance", .seen = AT(has_cut)},
     {'m', "min-size", OPT_STR, AT(min_size), "SIZE",
      "classes of at least SIZE pixels or points, or SIZE% of them"},
     {0, "min-pts", OPT_SIZE, AT(min_pts), "P", "HDBSCAN* with P pixels or points", 1, 0x1p31,
@@ -29,7 +31,7 @@ static const struct opt table[] = {
     {0, "distance", OPT_REAL, AT(distance), "D", "cut the edges longer than D", 0, 1e300,
      .seen = AT(has_distance)},
     {0, "functional", OPT_ABOVE, AT(functional), "LAMBDA",
-     "the -m with the least SSE + LAMBDA K SST", .seen = AT(has_functional)},
+     "the cuts by variance with the least SSE + LAMBDA K SST", .seen = AT(has_functional)},
     {0, "neighbours", OPT_INT, AT(neighbours), "4|8",
      "join neighbouring pixels only: classes are regions", 4, 8},
     {0, "scale", OPT_REAL, AT(scale), "S",
@@ -82,6 +84,12 @@ check_cuts(const struct args *args)
 		die_usage("--min-pts makes its own classes; give -k N for others of its tree");
 	if (args->has_genie && !args->has_k)
 		die_usage("--genie goes with -k");
+	if (args->cut ? args->has_distance || args->has_genie || args->has_scale
+		      : args->has_cut && args->has_functional)
+		die_usage("--cut=variance goes without --distance, --genie and --scale, and "
+			  "--cut=length without --functional");
+	if (args->has_cut && args->has_min_pts && !args->has_k)
+		die_usage("--min-pts makes its own classes; give -k N for others of its tree");
 	if (args->fill && (!args->has_min_pts || args->has_k))
 		die_usage("--fill goes with --min-pts and without -k");
 	if (args->neighbours && args->neighbours != 4 && args->neighbours != 8)
@@ -108,6 +116,7 @@ check_use(const struct args *args)
 {
 	const char *chooser = args->has_k	     ? "-k"
 			      : args->min_size	     ? "-m"
+			      : args->has_cut	     ? "--cut"
 			      : args->has_distance   ? "--distance"
 			      : args->has_functional ? "--functional"
 			      : args->fill	     ? "--fill"

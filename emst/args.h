@@ -12,14 +12,15 @@ struct args_size {
 
 struct args {
 	struct opt_common common;
-	int to, method;
+	int to, method, cut;
 	const char *file[KINDS]; /* --labels-to and --palette-to */
 	const char *tree, *min_size;
 	size_t k, min_pts;
 	int neighbours; /* 4, 8, or 0: not given */
 	double scale;
 	double distance, functional, genie;
-	bool has_k, has_distance, has_functional, has_genie, has_min_pts, has_scale, has_to;
+	bool has_k, has_distance, has_functional, has_genie, has_min_pts, has_scale, has_to,
+	    has_cut;
 	bool fill, points, image, together;
 	struct args_size m;	/* -m as parsed */
 	struct reading reading; /* how items are read */

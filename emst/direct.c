@@ -434,6 +434,67 @@ emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double gini
 	return room ? 0 : -ENOMEM;
 }
 
+/* --- cuts by variance ------------------------------------------------------------------------------------------------ */
+
+/* Fills with[] with the vertices that the edges without a cut join to u, and sum[] with their weight and weighted coordinates. */
+static void
+gather_part(const struct emst_tree *t, const double *x, size_t k, const uint64_t *weight,
+	    const uint8_t *cut, uint32_t u, uint8_t *with, double *sum)
+{
+	bool more = true;
+
+	memset(with, 0, t->n);
+	for (with[u] = 1; more;) {
+		more = false;
+		for (size_t e = 0; e + 1 < t->n; e++)
+			if (!cut[e] && with[t->edge[e].u] != with[t->edge[e].v])
+				with[t->edge[e].u] = with[t->edge[e].v] = more = true;
+	}
+	memset(sum, 0, (k + 1) * sizeof *sum);
+	for (size_t v = 0; v < t->n; v++)
+		for (size_t a = 0; with[v] && a <= k; a++)
+			sum[a] += (double)weight[v] * (a ? x[v * k + a - 1] : 1);
+}
+
+int
+emst_direct_variance(const struct emst_tree *t, const double *x, size_t k, const uint64_t *weight,
+		     uint64_t min_weight, uint32_t *edge, double *gain, size_t *cuts)
+{
+	uint8_t *with = weir_alloc(t->n, 1), *cut = weir_calloc(t->n, 1);
+	double *p = weir_alloc(2 * (k + 1), sizeof *p), *q = p + k + 1;
+	const bool room = with && cut && p;
+
+	for (*cuts = 0; room; ++*cuts) {
+		size_t best = t->n;
+		double most = 0;
+		for (size_t e = 0; e + 1 < t->n; e++) {
+			double d2 = 0;
+			if (cut[e])
+				continue;
+			cut[e] = 1;
+			gather_part(t, x, k, weight, cut, t->edge[e].u, with, p);
+			gather_part(t, x, k, weight, cut, t->edge[e].v, with, q);
+			cut[e] = 0;
+			for (size_t a = 1; a <= k; a++)
+				d2 += pow((p[a] * q[0] - q[a] * p[0]) * (1 / (p[0] * q[0])), 2);
+			d2 = d2 * (p[0] * q[0]) / (p[0] + q[0]);
+			if (d2 > 0 && d2 >= most && fmin(p[0], q[0]) >= (double)min_weight) {
+				most = d2;
+				best = e;
+			}
+		}
+		if (best == t->n)
+			break;
+		cut[best] = 1;
+		edge[*cuts] = (uint32_t)best;
+		gain[*cuts] = most;
+	}
+	weir_free(p);
+	weir_free(cut);
+	weir_free(with);
+	return room ? 0 : -ENOMEM;
+}
+
 /* --- regions ------------------------------------------------------------------------------------------------------ */
 
 struct border {

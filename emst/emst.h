@@ -120,6 +120,15 @@ int emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double 
 		      size_t classes, uint8_t *cut);
 
 /*
+ * Makes all cuts by variance, in the order that cut_variance() in classes.h states, in O(n^2) a cut. x[n][k] are coordinates.
+ * With p, q the weights of the two sides of an edge and P, Q the weighted sums of their coordinates, a cut lowers SSE by
+ * |P q - Q p|^2 / (p q (p + q)). edge[n-1] and gain[n-1] are filled for each cut, which are *cuts.
+ */
+int
+emst_direct_variance(const struct emst_tree *t, const double *x, size_t k, const uint64_t *weight,
+		     uint64_t min_weight, uint32_t *edge, double *gain, size_t *cuts);
+
+/*
  * Finds the regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as mesh.h states them, in O((w h)^2).
  * label[w h]: the pixels of one region get one number; the numbers have no order.
  */

@@ -195,24 +195,38 @@ weight_of(struct args_size s, const struct raw_in *in, const struct vertices *v)
 	return (uint64_t)s.number;
 }
 
-/* Marks the edges that the options cut. Sets *m to the least weight of a class, where the options have one. */
+/* Tells whether variance decides: for pictures, unless an option asks for something else. */
+static bool
+by_variance(const struct vertices *v, const struct args *args)
+{
+	if (args->has_cut || args->has_functional)
+		return args->cut || args->has_functional;
+	return !v->points && !args->neighbours && !args->min_size && !args->has_distance &&
+	       !args->has_genie && !args->has_min_pts;
+}
+
+/* Marks the edges that the options cut. Sets *m to the least weight of a class, where forests have one. */
 static void
 cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
 	 const struct vertices *v, const struct raw_in *in, const struct args *args)
 {
 	int err = 0;
 
-	if (args->has_genie)
+	if (by_variance(v, args))
+		err =
+		    cut_variance(t, v,
+				 (struct variance){args->k, args->functional,
+						   args->min_size ? weight_of(args->m, in, v) : 0},
+				 cut);
+	else if (args->has_genie)
 		err = cut_genie(t, v->weight, args->genie, args->k, cut);
 	else if (args->has_distance)
 		cut_length(t, args->distance, cut);
-	else if (args->has_functional)
-		err = cut_functional(d, t, v, args->functional, cut, m);
 	else if (args->has_k && !args->min_size)
 		memset(cut, 1, t->n);
 	else
 		cut_size(d, *m = weight_of(args->m, in, v), cut);
-	if (!err && args->has_k)
+	if (!err && args->has_k && d->n)
 		err = cut_at_most(d, args->k, cut);
 	if (err == -EOVERFLOW)
 		raw_die(in, "--genie: %zu vertices of %ju pixels; the product must be below 2^63",
@@ -225,7 +239,7 @@ make_classes(struct classes *c, const struct emst_tree *t, const struct dendrogr
 	     const struct vertices *v, const struct raw_in *in, const struct args *args)
 {
 	const bool by_cuts =
-	    args->has_k || args->min_size || args->has_distance || args->has_functional;
+	    args->has_k || args->min_size || args->has_distance || by_variance(v, args);
 	uint8_t *cut = weir_xalloc(t->n, 1);
 	uint64_t m = 0;
 
@@ -276,7 +290,7 @@ run_classes(struct classes *c, const struct emst_tree *t, struct item *item,
 	    const struct raw_in *in, const struct args *args)
 {
 	struct vertices *v = &item->v;
-	struct dendrogram d;
+	struct dendrogram d = {0};
 
 	if (args->has_scale) {
 		find_regions(c, item, in, args);
@@ -284,7 +298,8 @@ run_classes(struct classes *c, const struct emst_tree *t, struct item *item,
 	}
 	if (!v->weight)
 		insist(in, vertices_weigh(v, args->reading.threads));
-	insist(in, dendrogram_make(&d, t, v->weight));
+	if (!by_variance(v, args))
+		insist(in, dendrogram_make(&d, t, v->weight));
 	make_classes(c, t, &d, v, in, args);
 	dendrogram_free(&d);
 }

@@ -534,6 +534,67 @@ compare_forests(struct check_many *c, struct check_rng *r, const struct any_tree
 	}
 }
 
+/* Makes the first cuts of the definition: classes - 1 of them, or those that cost least. */
+static void
+first_cuts(uint8_t *cut, size_t n, struct variance how, double all, const uint32_t *edge,
+	   const double *gain, size_t cuts)
+{
+	double left = all, least = INFINITY;
+	size_t best = how.classes - 1;
+
+	for (size_t i = 0; !how.classes && i <= cuts; left -= gain[i++]) {
+		const double classes = (double)i + 1,
+			     cost = how.lambda > 0 ? left + how.lambda * classes * all
+						   : sqrt(fmax(left, 0) / all) + .015 * classes;
+		if (cost < least) {
+			least = cost;
+			best = i;
+		}
+	}
+	memset(cut, 0, n);
+	for (size_t i = 0; i < cuts && i < best; i++)
+		cut[edge[i]] = 1;
+}
+
+/* Cuts by variance. Coordinates and weights are whole and so small that the gains are exact and their ties are real. */
+static void
+compare_variance(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+{
+	const size_t n = a->t.n, k = 1 + set % 4;
+	const uint64_t least = set % 3 ? 0 : 1 + rng_below(r, 20);
+	const struct variance how[] = {
+	    {1 + rng_below(r, n), 0, least}, {0, rng_unit(r) / 20, least}, {0, 0, least}};
+	double x[4 * TREE_MOST], gain[TREE_MOST], all = 0;
+	float f[4 * TREE_MOST];
+	uint64_t weight[TREE_MOST];
+	uint32_t edge[TREE_MOST];
+	uint8_t want[TREE_MOST], got[TREE_MOST];
+	const struct vertices v = {
+	    .set = {.type = EMST_F32, .n = n, .k = (unsigned)k}, .x = f, .weight = weight};
+	size_t cuts;
+
+	for (size_t i = 0; i < n; i++)
+		weight[i] = a->weight[i] >> (set % 7 ? 0 : 33);
+	for (size_t i = 0; i < k; i++) {
+		double w = 0, sum = 0, squares = 0;
+		for (size_t j = i; j < n * k; j += k) {
+			x[j] = f[j] = (float)rng_below(r, set % 2 ? 3 : 60);
+			w += (double)weight[j / k];
+			sum += (double)weight[j / k] * x[j];
+			squares += (double)weight[j / k] * x[j] * x[j];
+		}
+		all += squares - sum * sum / w;
+	}
+	int err = emst_direct_variance(&a->t, x, k, weight, least, edge, gain, &cuts);
+	for (size_t i = 0; i < sizeof how / sizeof *how; i++) {
+		first_cuts(want, n, how[i], all, edge, gain, cuts);
+		err = err ? err : cut_variance(&a->t, &v, how[i], got);
+		check_case(c, !err && !memcmp(got, want, n - 1),
+			   "set %zu, %zu vertices of %zu numbers, %zu classes, lambda %g: error %d",
+			   set, n, k, how[i].classes, how[i].lambda, err);
+	}
+}
+
 static void
 check_classes(void)
 {
@@ -550,7 +611,10 @@ check_classes(void)
 	     "emst: Genie joins the parts of the definition, heavy vertices and equal lengths "
 	     "included"},
 	    {300, compare_forests,
-	     "emst: so many classes are the minimum-size forest of so many trees"}};
+	     "emst: so many classes are the minimum-size forest of so many trees"},
+	    {150, compare_variance,
+	     "emst: cuts by variance are those of the definition, ties included: so many, or the "
+	     "cheapest"}};
 
 	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
 		struct check_many c = {0};

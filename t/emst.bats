@@ -132,15 +132,15 @@ labels() {
 }
 
 # In order of length: 10-11, 11-12, 20-21, 12-20, 21-50.
-@test "cuts: the minimum-size forest, so many classes, Genie, lengths, the functional, density" {
+@test "cuts: the minimum-size forest, so many classes, Genie, lengths, density" {
 	while IFS=: read -r want options; do
 		# shellcheck disable=SC2086 # options are words
 		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
 	done <<-'END'
-		1 1 2 2 4 3 3 5 6:-m_1 -m_1% -k_6 --genie=1_-k_6 --distance=0 --functional=1e-9
-		3 3 2 2 2 1 1 1 1:-m_2 -k_3
-		1 1 1 1 1 2 2 2 2:-m_3 -m_30% -k_2 --distance=1_-k_2 --min-pts=3_-k_2 --min-pts=3_--fill
-		1 1 1 1 1 1 1 1 1:-m_4 -m_5 -k_1 --genie=1_-k_1 --distance=29 --functional=10 --min-pts=9
+		1 1 2 2 4 3 3 5 6:-m_1 -m_1% --cut=length --cut=length_-k_6 --genie=1_-k_6 --distance=0
+		3 3 2 2 2 1 1 1 1:-m_2 --cut=length_-k_3
+		1 1 1 1 1 2 2 2 2:-m_3 -m_30% --cut=length_-k_2 --distance=1_-k_2 --min-pts=3_-k_2 --min-pts=3_--fill
+		1 1 1 1 1 1 1 1 1:-m_4 -m_5 --cut=length_-k_1 --genie=1_-k_1 --distance=29 --min-pts=9
 		1 1 1 1 1 1 1 1 2:--genie=1_-k_2 --distance=28.9
 		1 1 1 1 1 2 2 2 3:--genie=1_-k_3 --distance=1 --distance=1_-k_3
 		1 1 1 1 1 2 2 2 0:--min-pts=3
@@ -149,10 +149,27 @@ labels() {
 	same <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2
 1 1 1 1 1 2 2 2 2'
 	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
-	same <(labels -k 5 && labels -k 4) '1 1 1 1 3 2 2 4 5
+	same <(labels --cut=length -k 5 && labels --cut=length -k 4) '1 1 1 1 3 2 2 4 5
 1 1 1 1 1 2 2 3 4'
-	# K and SSE: 1 1302, 2 663.55, 3 661.42, 6 0; so 1562, 1184, 1443 and 1562 in all.
-	same <(labels --functional=.2) '1 1 1 1 1 2 2 2 2'
+}
+
+# The squares about the means: 1302 of one class, 173.9 of two, 3.5 of three, 1.5 of four, 0.7 of five, 0 of six.
+@test "cuts by variance: of pictures by default, so many, as many as pay, none too small" {
+	while IFS=: read -r want options; do
+		# shellcheck disable=SC2086 # options are words
+		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
+	done <<-'END'
+		1 1 1 1 1 1 1 1 1:-k_1 --functional=10 --cut=variance_-m_5
+		1 1 1 1 1 1 1 1 2:-k_2 --functional=.2 --functional=.01_-k_2
+		1 1 1 1 1 2 2 2 2:--cut=variance_-m_3 --cut=variance_-m_40% --cut=variance_-k_2_-m_3 --cut=variance_--min-pts=2_-k_2_-m_4
+		1 1 1 1 1 2 2 2 3:-k_3 --functional=.01
+		1 1 2 2 4 3 3 5 6:--quiet -k_6 --functional=1e-5
+	END
+	# What more classes lower pays here only for the first cut.
+	same <(printf 'P2 8 1 255 0 0 1 1 100 100 101 101\n' | emst --to=labels | rawtotext) '1 1 1 1 2 2 2 2'
+	# Of two cuts that lower the squares alike, the last in order is made.
+	same <(printf 'P2 3 1 255 0 5 10\n' | emst --to=labels -k 2 | rawtotext) '1 1 2'
+	ppm 2 1 7 7 7 7 7 7 | emst --to=palette | grep -x '1 2 1.0000 7 7 7'
 }
 
 @test "a share of the pixels that is a whole number is that number" {
@@ -176,12 +193,13 @@ labels() {
 	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
 }
 
-@test "--functional does not depend on the unit" {
+@test "cuts by variance do not depend on the unit" {
 	for power in e0 e-200 e200; do
 		gen --type=double --raw -- values 1x5 0 1$power 2$power 8$power 9$power >p.nrrd
-		same <(emst --points --to=labels --functional=.1 p.nrrd | rawtotext) '1 1 1 2 2'
+		for how in --functional=.1 '--cut=variance -k 2'; do
+			same <(emst --points --to=labels $how p.nrrd | rawtotext) '1 1 1 2 2'
+		done
 	done
-	levels | emst --to=labels --functional=.1 -v 2>&1 >/dev/null | grep -F 'classes of at least'
 }
 
 @test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
@@ -214,7 +232,7 @@ labels() {
 @test "a saved tree is cut again with the same result" {
 	levels >l.pgm
 	emst l.pgm >tree.nrrd
-	for how in '-m 2' '-k 3' '-k 3 --genie' '-k 3 --genie=1' --distance=1 --functional=.1; do
+	for how in '-m 2' '-k 3' '--cut=length -k 3' '-k 3 --genie' '-k 3 --genie=1' --distance=1 --functional=.1; do
 		emst --to=labels $how l.pgm >want
 		emst --to=labels $how --tree tree.nrrd l.pgm | cmp - want
 	done
@@ -370,6 +388,9 @@ nan nan
 	done <<-'END'
 		-m 2 --distance=2:only one of
 		--genie:--genie goes with -k
+		--cut=variance --distance=2:--cut=variance goes without
+		--cut=length --functional=.1:--cut=length without
+		--cut=length --min-pts=2:give -k N
 		--min-pts=3 -m 2:give -k N
 		--fill:--fill goes with
 		-k 2 --genie=1.5:--genie
@@ -396,7 +417,7 @@ nan nan
 		--to=colours --min-pts=2:--min-pts: goes with a tree or classes
 	END
 	for to in tree text linkage colours; do
-		for choice in '-k 2' '-m 2' --distance=2 --functional=.1 '--min-pts=2 --fill'; do
+		for choice in '-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'; do
 			# shellcheck disable=SC2086
 			fails 2 'chooses classes: give --to=labels, means or palette' emst --to=$to $choice
 		done
@@ -440,6 +461,7 @@ regions() {
 1 1 2 2 3 3
 1 1 2 2 3 3'
 	same <(regions -m 2 | head -n 1) '1 1 2 2 1 1'
+	same <(regions --neighbours=4 --cut=variance -k 3 -m 4) "$(regions --neighbours=4 -m 4)"
 	same <(regions --neighbours=4 --distance=0) '3 3 1 1 2 2
 3 4 1 1 2 2
 3 3 1 1 2 2'
@@ -522,7 +544,7 @@ regions() {
 		{ emst --together --to=colours a.ppm b.ppm && emst --to=colours c.ppm; } |
 			emst --together "$how" -t 2 | rawtotext | cmp - want
 	done
-	for how in '-m 9' '-k 3' '-k 3 --genie' --distance=1 --functional=.1 --min-pts=4; do
+	for how in '-m 9' '-k 3' '--cut=length -k 3' '-k 3 --genie' --distance=1 --functional=.1 --min-pts=4; do
 		emst --to=palette $how all.ppm >want
 		emst --together --to=palette $how a.ppm b.ppm c.ppm | cmp - want
 		for i in c b a; do emst --to=colours $i.ppm; done | emst --together --to=palette $how | cmp - want

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/roots.h"
 #include "emst/classes/classes.h"
@@ -228,104 +229,206 @@ cut_at_most(const struct dendrogram *d, size_t classes, uint8_t *cut)
 	return 0;
 }
 
-/* ---- the functional ---- */
+/* ---- cuts by variance ---- */
 
-/* The means and the SSE of the parts, while edges join single vertices into one part. */
-struct means {
-	const struct vertices *v;
-	uint32_t *up;
-	double *mean;	/* [n][k] of roots */
-	double *weight; /* [n] of roots */
-	double sse;
+#define NONE 0xffffffffu
+
+/*
+ * The tree hangs from its last vertex. The places 0..n-1 hold the vertices: those that hang on one follow it without a gap. Each
+ * place knows the sums of what hangs there, so one walk over a part judges all its cuts.
+ */
+struct hanging {
+	size_t n, k;
+	/* [n]: who stands here; the place above; how many hang here, itself included; the edge up, NONE when it is cut. */
+	uint32_t *vertex, *up, *hung, *edge; /* vertex owns all four */
+	/* [n][k + 1]: the weight and the weighted coordinates of what hangs here; owned. */
+	double *sum;
+	double squares; /* about the mean of all */
 };
 
+/*
+ * Takes leaf after leaf from the tree; the exclusive or of a vertex's edges names the last one that it has. Then gives out the
+ * places, the last leaf first: it gets the next free place below the one that it hung on.
+ */
 static int
-start_means(struct means *m, const struct vertices *v)
+find_places(const struct hanging *h, const struct emst_tree *t)
 {
-	size_t n = v->set.n, k = v->set.k;
+	const size_t n = h->n;
+	uint32_t *degree = weir_calloc_large(5 * n, sizeof *degree), *last = degree + n,
+		 *hung = last + n, *list = hung + n, *place = list + n, at = 0;
+	size_t taken = 0;
 
-	*m = (struct means){v, roots_new(n), weir_alloc(n * k, sizeof *m->mean),
-			    weir_alloc(n, sizeof *m->weight), 0};
-	if (!m->up || !m->mean || !m->weight)
+	if (!degree)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		vertices_get(v, i, m->mean + i * k);
-		m->weight[i] = v->weight ? (double)v->weight[i] : 1;
+	for (uint32_t e = 0; e + 1 < n; e++)
+		for (int end = 0; end < 2; end++) {
+			degree[end ? t->edge[e].v : t->edge[e].u]++;
+			last[end ? t->edge[e].v : t->edge[e].u] ^= e;
+		}
+	for (uint32_t i = 0; i + 1 < n; i++)
+		for (uint32_t v = i, to; v <= i && degree[v] == 1; v = to) {
+			to = t->edge[last[v]].u ^ t->edge[last[v]].v ^ v;
+			list[taken++] = v;
+			degree[v] = 0;
+			degree[to]--;
+			last[to] ^= last[v];
+			hung[to] += ++hung[v];
+		}
+	list[taken] = (uint32_t)n - 1;
+	hung[n - 1]++;
+	for (size_t i = n; i-- > 0;) {
+		const uint32_t v = list[i], e = i + 1 < n ? last[v] : NONE;
+		if (e != NONE) {
+			const uint32_t to = t->edge[e].u ^ t->edge[e].v ^ v;
+			at = degree[to];
+			degree[to] += hung[v];
+			h->up[at] = place[to];
+		}
+		place[v] = at;
+		degree[v] = at + 1;
+		h->vertex[at] = v;
+		h->edge[at] = e;
+		h->hung[at] = hung[v];
 	}
+	weir_free(degree);
 	return 0;
 }
 
+/* Fills the sums, of coordinates less those of the first vertex. */
 static void
-free_means(struct means *m)
+add_up(struct hanging *h, const struct vertices *v)
 {
-	weir_free(m->up);
-	weir_free(m->mean);
-	weir_free(m->weight);
-}
+	const size_t k = h->k;
+	double x[EMST_MOSTDIM], zero[EMST_MOSTDIM];
 
-/* Joining two parts adds w_a w_b / (w_a + w_b) |mean_a - mean_b|^2 (Ward 1963). */
-static void
-join_means(struct means *m, uint32_t u, uint32_t v)
-{
-	uint32_t a = roots_find(m->up, u), b = roots_find(m->up, v);
-	double wa = m->weight[a], wb = m->weight[b], d2 = 0;
-
-	for (size_t i = 0; i < m->v->set.k; i++) {
-		double *x = m->mean + a * m->v->set.k + i, d = m->mean[b * m->v->set.k + i] - *x;
-		d2 += d * d;
-		*x += wb / (wa + wb) * d;
+	vertices_get(v, 0, zero);
+	for (size_t i = 0; i < h->n; i++) {
+		double *s = h->sum + i * (k + 1);
+		vertices_get(v, h->vertex[i], x);
+		s[0] = v->weight ? (double)v->weight[h->vertex[i]] : 1;
+		for (size_t a = 0; a < k; a++) {
+			s[a + 1] = s[0] * (x[a] - zero[a]);
+			h->squares += s[a + 1] * (x[a] - zero[a]);
+		}
 	}
-	m->sse += wa * wb / (wa + wb) * d2;
-	m->weight[a] += wb;
-	m->up[b] = a;
+	for (size_t i = h->n; i-- > 1;)
+		for (size_t a = 0; a <= k; a++)
+			h->sum[h->up[i] * (k + 1) + a] += h->sum[i * (k + 1) + a];
+	for (size_t a = 1; a <= k; a++)
+		h->squares -= h->sum[a] * h->sum[a] / h->sum[0];
 }
 
-/*
- * Returns the m of the forest with the least sse[i] + lambda (n - i) sst. sse[i] is the SSE of the forest that the first i
- * edges make. Only forests that some m makes count: edges of one key are all cut or all kept.
- */
-static uint64_t
-least_forest(const struct sorted *e, const double *sse, size_t n, double lambda)
-{
-	double least = INFINITY, sst = sse[n - 1];
-	uint64_t m = 0;
+/* A part, by the place that it hangs from, and its best cut. */
+struct part {
+	double gain; /* of squares; 0: no cut */
+	uint32_t root, at, edge;
+	uint32_t from; /* the cut edge above it */
+};
 
-	for (size_t i = 0; i < n; i++) {
-		double j = sse[i] + lambda * (double)(n - i) * sst;
-		if ((i && i < n - 1 && e[i].key == e[i - 1].key) || j > least)
+/* Finds the best cut of a part. Both sides together have |W S - w T|^2 / (W w (W - w)) fewer squares than the part. */
+CPU_INLINE struct part
+look(const struct hanging *h, uint32_t root, uint32_t from, double least, size_t k)
+{
+	const double *all = h->sum + root * (k + 1), whole = all[0];
+	struct part best = {0, root, root, 0, from};
+
+	for (uint32_t i = root + 1; i < root + h->hung[root]; i++) {
+		const double *s = h->sum + i * (k + 1), w = s[0], both = w * (whole - w),
+			     inverse = 1 / both;
+		double d2 = 0;
+		if (h->edge[i] == NONE) {
+			i += h->hung[i] - 1;
 			continue;
-		least = j;
-		m = i < n - 1 ? e[i].key : (n > 1 ? e[n - 2].key : 0) + 1;
+		}
+		for (size_t a = 1; a <= k; a++) {
+			const double d = (whole * s[a] - w * all[a]) * inverse;
+			d2 += d * d;
+		}
+		const double gain = d2 * both / whole;
+		if (gain >= best.gain && gain > 0 && w >= least && whole - w >= least &&
+		    (gain > best.gain || h->edge[i] > best.edge)) {
+			best.gain = gain;
+			best.at = i;
+			best.edge = h->edge[i];
+		}
 	}
-	return m;
+	return best;
+}
+
+static struct part
+find_cut(const struct hanging *h, uint32_t root, uint32_t from, uint64_t least)
+{
+	return h->k == 3 ? look(h, root, from, (double)least, 3)
+			 : look(h, root, from, (double)least, h->k);
+}
+
+/* What classes cost, as a part of SST or of its root. */
+static double
+cost(const struct variance *how, double squares, size_t classes)
+{
+	return how->lambda > 0 ? squares + how->lambda * (double)classes
+			       : sqrt(squares) + VARIANCE_PRICE * (double)classes;
+}
+
+/* Cuts into `most` parts, or until no cut could lower the cost, even if it left no squares. Returns how many parts cost least. */
+static size_t
+cut_parts(const struct hanging *h, const struct variance *how, size_t most, struct part *part)
+{
+	const size_t k = h->k + 1;
+	const bool plain = how->classes && how->lambda == 0;
+	double squares = h->squares, least = cost(how, 1, 1);
+	size_t n = 1, best = 1;
+
+	part[0] = find_cut(h, 0, NONE, how->min_weight);
+	for (; n < most && (plain || cost(how, 0, n + 1) < least); n++) {
+		size_t p = 0;
+		for (size_t i = 1; i < n; i++)
+			if (part[i].gain > part[p].gain ||
+			    (part[i].gain == part[p].gain && part[i].edge > part[p].edge))
+				p = i;
+		const struct part x = part[p];
+		if (x.gain == 0)
+			break;
+		h->edge[x.at] = NONE;
+		for (uint32_t i = x.at; i != x.root;) {
+			i = h->up[i];
+			for (size_t a = 0; a < k; a++)
+				h->sum[i * k + a] -= h->sum[x.at * k + a];
+		}
+		part[p] = find_cut(h, x.root, x.from, how->min_weight);
+		part[n] = find_cut(h, x.at, x.edge, how->min_weight);
+		squares = fmax(squares - x.gain, 0);
+		if (plain || cost(how, squares / h->squares, n + 1) < least) {
+			least = cost(how, squares / h->squares, n + 1);
+			best = n + 1;
+		}
+	}
+	return best;
 }
 
 int
-cut_functional(const struct dendrogram *d, const struct emst_tree *t, const struct vertices *v,
-	       double lambda, uint8_t *cut, uint64_t *min_weight)
+cut_variance(const struct emst_tree *t, const struct vertices *v, struct variance how, uint8_t *cut)
 {
-	struct means m;
-	struct sorted *e = weir_alloc(2 * d->n, sizeof *e);
-	double *sse = weir_alloc(d->n, sizeof *sse);
-	int err = start_means(&m, v);
+	const size_t n = t->n, k = v->set.k;
+	const double pay = 2 + 1 / (how.lambda > 0 ? how.lambda : VARIANCE_PRICE),
+		     most = how.classes ? (double)how.classes : pay;
+	const size_t parts = most < (double)n ? (size_t)most : n;
+	uint32_t *all = weir_alloc_large(4 * n, sizeof *all);
+	struct part *part = weir_alloc(parts, sizeof *part);
+	struct hanging h = {n, k, all, all + n, all + 2 * n, all + 3 * n, NULL, 0};
+	int err = all && part ? find_places(&h, t) : -ENOMEM;
 
-	if (!e || !sse)
+	if (!err && !(h.sum = weir_alloc_large(n * (k + 1), sizeof *h.sum)))
 		err = -ENOMEM;
 	if (!err) {
-		for (uint32_t i = 0; i + 1 < d->n; i++)
-			e[i] = (struct sorted){dendrogram_lighter(d, i), i, 0};
-		emst_sort(e, e + d->n, d->n - 1);
-		sse[0] = 0;
-		for (size_t i = 0; i + 1 < d->n; i++) {
-			join_means(&m, t->edge[e[i].a].u, t->edge[e[i].a].v);
-			sse[i + 1] = m.sse;
-		}
-		*min_weight = least_forest(e, sse, d->n, lambda);
-		cut_size(d, *min_weight, cut);
+		add_up(&h, v);
+		memset(cut, 0, n);
+		for (size_t i = cut_parts(&h, &how, parts, part); i-- > 1;)
+			cut[part[i].from] = 1;
 	}
-	free_means(&m);
-	weir_free(sse);
-	weir_free(e);
+	weir_free(h.sum);
+	weir_free(part);
+	weir_free(all);
 	return err;
 }
 
@@ -335,8 +438,6 @@ cut_functional(const struct dendrogram *d, const struct emst_tree *t, const stru
  * Genie in O(n log n). Every part keeps a heap of the edges that may leave it. While the weights are too unequal, a heap of
  * all parts, ordered by weight and then by first edge, gives the next edge.
  */
-
-#define NONE 0xffffffffu
 
 /* The weights of all parts, arranged to sum the differences of one weight from all of them. */
 struct weights {

@@ -7,7 +7,8 @@
  * nested.
  *
  * Sources: R. J. G. B. Campello, D. Moulavi, J. Sander 2013 (HDBSCAN*);
- * M. Gagolewski, M. Bartoszuk, A. Cena 2016 (Genie). Among equal edges the last in order is cut first.
+ * M. Gagolewski, M. Bartoszuk, A. Cena 2016 (Genie); R. Assuncao, M. Neves, G. Camara, C. Freitas 2006 (SKATER, cuts by
+ * variance). Among equal edges the last in order is cut first.
  */
 #ifndef WEIR_EMST_CLASSES_CLASSES_H
 #define WEIR_EMST_CLASSES_CLASSES_H
@@ -63,12 +64,23 @@ int cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, si
 	      uint8_t *cut);
 
 /*
- * Takes the minimum-size forest, over all m, with the least SSE + lambda K SST. K is the number of classes, SSE the sum of
- * weighted squared distances to the means of the classes, SST the same sum to the mean of all. Among equal forests the one
- * with fewer classes is taken. *min_weight is set to its m.
+ * Cuts, again and again, the edge of any part that lowers SSE most, and among equal ones the last in order; no part becomes
+ * lighter than min_weight. Ends at `classes` parts. With lambda, or with neither, takes the first cuts after which SSE +
+ * lambda K SST is least, or the root of SSE / SST plus VARIANCE_PRICE K. K is the number of classes, SSE the sum of weighted
+ * squared distances to the means of the classes, SST to the mean of all. A cut takes one walk over the part that it cuts.
+ *
+ * The price was chosen on every second picture of BSDS500's val half. On its 200 training pictures these classes have a Rand
+ * index of .714 and a covering of .375 with the segments that people drew; cutting while a cut lowers SSE by .01 SST has .711
+ * and .368. On the other val pictures both are level: .708 and .345, .707 and .346.
  */
-int cut_functional(const struct dendrogram *d, const struct emst_tree *t, const struct vertices *v,
-		   double lambda, uint8_t *cut, uint64_t *min_weight);
+#define VARIANCE_PRICE .015
+struct variance {
+	size_t classes; /* the most; 0: any number */
+	double lambda;	/* 0: none */
+	uint64_t min_weight;
+};
+int cut_variance(const struct emst_tree *t, const struct vertices *v, struct variance how,
+		 uint8_t *cut);
 
 /*
  * Numbers the classes anew. On entry label[vertices] holds numbers below n, or CLASSES_NONE. The numbers become 1..K from the
