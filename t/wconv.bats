@@ -108,6 +108,20 @@ row() {
 	fails 1 'the kernel at 2,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --basis=poly:1 --normalise x.nrrd
 }
 
+@test "--gaussian and --box have the sum 1, and their edges reflect" {
+	local sigma=.8493218 # its samples are 1, 1/2, 1/16, 1/512: of these 1090 is the sum
+	item float '7 1' -- 0 0 0 1090 0 0 0 >x.nrrd
+	gives '1 32 256 512 256 32 1' --gaussian=$sigma
+	row
+	gives '1.33333 2 3 4 4.66667' --box=3
+	gives '1 1.5 2.5 3.5 4.5' --box=2,9
+	item float '5 1' -- 4 4 nan 4 4 >x.nrrd
+	gives '4 4 4 4 4' --gaussian=1 --nan=interpolate
+	item float '1 1 7' -- 0 0 0 1090 0 0 0 >x.nrrd
+	wconv --gaussian=0,0,$sigma x.nrrd | rawmath 'round(a)' | rawtotext | xargs | same /dev/stdin '1 32 256 512 256 32 1'
+	printf 'P2 3 1 255 0 200 100' | wconv --box=3 --type=input | cmp - <(printf 'P5\n3 1\n255\n\103\144\205')
+}
+
 @test "kernels as polynomials: as the option or the file says, with their 0 and unit" {
 	item float '3 3' -- 1 1 1 1 1 1 1 1 1 >x.nrrd
 	item float '1 1 3' 'zero:=1 1' 'scale:=1 .5' -- 10 1 1 >k.nrrd
@@ -551,6 +565,13 @@ bare() {
 	fails 2 '--grid' wconv -k k.nrrd --grid=2x2x x.nrrd
 	fails 2 'both' wconv -k - -
 	fails 2 'both' wconv -k -
+	fails 2 'one kernel is needed' wconv x.nrrd
+	fails 2 'one kernel is needed' wconv -k k.nrrd --box=1 x.nrrd
+	fails 2 'go with -k' wconv --box=1 --grid=1x1 x.nrrd
+	for how in --box=0 --box=1.5 --box=3px --gaussian=-1 --gaussian=1,1,1,1 --gaussian=nan; do
+		fails 2 "${how%%=*}: " wconv $how x.nrrd
+	done
+	fails 1 'no memory for a kernel of that size' wconv --gaussian=1e6 x.nrrd
 }
 
 @test "a tile outside its image, and one smaller than the kernel, are refused" {

@@ -1,4 +1,5 @@
 /* The options of wconv. */
+#include <math.h>
 #include <string.h>
 
 #include "common/base/die.h"
@@ -9,8 +10,9 @@
 #include "wconv/args.h"
 
 static const struct opt table[] = {
-    {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels",
-     .required = true},
+    {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels"},
+    {0, "gaussian", OPT_STR, AT(gaussian), "SIGMA,...", "a Gaussian instead, along x, y, z"},
+    {0, "box", OPT_STR, AT(box), "N,...", "the mean of N pixels instead, along x, y, z"},
     {0, "grid", OPT_STR, AT(grid), "GXxGY", "the file is a sheet of GX by GY kernels"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
     {0, "edge", OPT_WORD, AT(edge), "HOW", "%s",
@@ -66,6 +68,31 @@ parse_basis(struct args *args)
 	if (args->basis && wconv_parse_basis(args->basis, &args->ask.degree))
 		die_usage("--basis: '%s' is not poly:DEG, a degree in 0..%d", args->basis,
 			  WCONV_DEGREE);
+}
+
+/* Parses --gaussian or --box, which take the place of -k. */
+static void
+parse_made(struct args *args)
+{
+	const bool box = args->box;
+	const char *option = box ? "--box" : "--gaussian";
+	double *size = args->made.size;
+
+	if (!!args->kernels + !!args->gaussian + box != 1)
+		die_usage("one kernel is needed: -k, --gaussian or --box");
+	if (args->kernels)
+		return;
+	args->made.box = box;
+	args->made.axes = opt_reals_upto(option, box ? args->box : args->gaussian, ',', size, 3);
+	size[1] = args->made.axes == 1 ? size[0] : size[1];
+	for (int a = 0; a < 3; a++)
+		if (!(size[a] >= box && size[a] <= 1e6) || (box && size[a] != floor(size[a])))
+			die_usage("%s: %g is not %s to 1e6", option, size[a],
+				  box ? "a whole number from 1" : "from 0");
+	if (args->grid || args->basis || args->cols || args->rows ||
+	    args->ask.place != WCONV_PLACE_UNSAID)
+		die_usage("--grid, --basis, --place, --cols and --rows go with -k");
+	args->edge = args->has_edge ? args->edge : WCONV_REFLECT;
 }
 
 /* Parses a list of positions, *n of them, separated by commas. */
@@ -124,23 +151,23 @@ check_share(const struct args *args)
 struct args
 wconv_args(int argc, char **argv)
 {
-	struct args args = {.ask = {.degree = -1, .place = WCONV_PLACE_UNSAID}};
+	struct args args = {.made.size = {1, 1, 1},
+			    .ask = {.degree = -1, .place = WCONV_PLACE_UNSAID}};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	args.common.threads = par_threads(args.common.threads);
 	parse_grid(&args);
 	parse_basis(&args);
+	parse_made(&args);
 	args.ask.col = parse_positions("--cols", args.cols, &args.ask.ncol);
 	args.ask.row = parse_positions("--rows", args.rows, &args.ask.nrow);
 	check_inverse(&args);
 	check_share(&args);
 	if (args.basis && (args.cols || args.rows || args.ask.place != WCONV_PLACE_UNSAID))
 		die_usage("--basis has no nodes: it excludes --place, --cols and --rows");
-	for (size_t i = 0; i < args.npath; i++)
-		if (!strcmp(args.kernels, "-") && !strcmp(args.path[i], "-"))
+	for (size_t i = 0; args.kernels && !strcmp(args.kernels, "-") && i <= args.npath; i++)
+		if (i == args.npath ? i == 0 : !strcmp(args.path[i], "-"))
 			die_usage("standard input cannot be both the kernels and an image");
-	if (!strcmp(args.kernels, "-") && args.npath == 0)
-		die_usage("standard input cannot be both the kernels and an image");
 	args.gpu = gpu_use_list(&args.common);
 	return args;
 }

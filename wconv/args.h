@@ -7,7 +7,7 @@
 
 struct args {
 	struct opt_common common;
-	const char *kernels, *grid, *cols, *rows, *basis;
+	const char *kernels, *gaussian, *box, *grid, *cols, *rows, *basis;
 	int edge, nan, method, type;
 	int steps; /* --deconvolve; 0: none */
 	double damp, noise, sky;
@@ -16,6 +16,7 @@ struct args {
 
 	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what the options say about kernels */
+	struct wconv_made made;
 	char **path;
 	size_t npath;
 };

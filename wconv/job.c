@@ -109,7 +109,7 @@ pose(struct job *j, const struct img *x)
 							    : IMG_F32;
 	q->top = keep ? img_maxval(x) : 0;
 	q->normalise = args->normalise;
-	q->correlate = args->correlate;
+	q->correlate = args->correlate != args->made.box; /* even boxes begin earlier, as SciPy's */
 	q->edge = (enum wconv_edge)args->edge;
 	q->nan = (enum wconv_nan)args->nan;
 	q->method = (enum wconv_method)args->method;
@@ -271,9 +271,12 @@ job_start(struct job *j)
 	struct img file;
 	struct why why;
 
-	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
+	if (!j->args->kernels && wconv_make_kernel(&file, &j->args->made))
+		die("no memory for a kernel of that size");
+	if (j->args->kernels)
+		raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
 	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
-		die("%s: %s", j->args->kernels, why.text);
+		die("%s: %s", j->args->kernels ? j->args->kernels : "the kernel", why.text);
 }
 
 void

@@ -127,6 +127,31 @@ convert(struct wconv_kernels *k, bool in_double)
 }
 
 int
+wconv_make_kernel(struct img *file, const struct wconv_made *m)
+{
+	size_t n[3], all = 1;
+	double sum = 0;
+
+	for (int a = 0; a < 3; a++)
+		n[a] = m->box ? (size_t)m->size[a] : 2 * (size_t)(4 * m->size[a] + .5) + 1;
+	img_init(file, IMG_F64, m->axes < 3 ? 2 : 3, n);
+	if (img_alloc(file) || !img_count(file, &all))
+		return -1;
+	double *v = file->data;
+	for (size_t i = 0; i < all; i++) {
+		double square = 0;
+		for (size_t a = 0, rest = i; !m->box && a < (size_t)file->dim; rest /= n[a++])
+			if (rest % n[a] != n[a] / 2)
+				square += pow(
+				    ((double)(rest % n[a]) - (double)(n[a] / 2)) / m->size[a], 2);
+		sum += v[i] = exp(-.5 * square);
+	}
+	for (size_t i = 0; i < all; i++)
+		v[i] /= sum;
+	return 0;
+}
+
+int
 wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
 		   struct wconv_problem *q, struct why *why)
 {

@@ -35,6 +35,16 @@ struct wconv_kernels {
 int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
 		       struct wconv_problem *q, struct why *why);
 
+/* A kernel without a file: a Gaussian, or a box, of these sizes in pixels, and of three axes where these are. */
+struct wconv_made {
+	bool box;
+	size_t axes;
+	double size[3];
+};
+
+/* Makes file such a kernel of the sum 1; a Gaussian ends at 4 standard deviations, as in SciPy. Returns 0, or -1 without memory. */
+int wconv_make_kernel(struct img *file, const struct wconv_made *m);
+
 /*
  * Places the nodes over an image of q->W x q->H. Fills in q->node_x and node_y, or for a basis its zero and scale.
  * corner: x and y of the image's first pixel in the picture whose pixels the file counts; NaN: the image is flipped.

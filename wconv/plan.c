@@ -216,18 +216,6 @@ fit(const struct wconv_plan *p, bool column, double *to, size_t n, const double 
 	}
 }
 
-static void
-fit_column(const struct wconv_plan *p, struct factors *f)
-{
-	fit(p, true, f->column, p->q.kh, f->row, p->q.kw);
-}
-
-static void
-fit_row(const struct wconv_plan *p, struct factors *f)
-{
-	fit(p, false, f->row, p->q.kw, f->column, p->q.kh);
-}
-
 /* Returns the sum of |K - row column|, or INFINITY as soon as it is more than `most`. */
 static double
 misfit(const struct wconv_plan *p, const struct factors *f, double most)
@@ -264,11 +252,11 @@ find_factors(const struct wconv_plan *p, struct factors *f)
 	/* the cross has the rounding of its own samples alone */
 	for (size_t i = 0; i < p->q.kw; i++)
 		f->row[i] = sample(p, j0, i) / peak;
-	fit_column(p, f);
+	fit(p, true, f->column, p->q.kh, f->row, p->q.kw);
 	if (misfit(p, f, 8 * most) > 8 * most)
 		return false;
-	fit_row(p, f);
-	fit_column(p, f);
+	fit(p, false, f->row, p->q.kw, f->column, p->q.kh);
+	fit(p, true, f->column, p->q.kh, f->row, p->q.kw);
 	return misfit(p, f, most) <= most;
 }
 

@@ -45,7 +45,8 @@ count_rows(const void *with, const struct img *x)
 static uint64_t
 fingerprint(const struct args *args)
 {
-	const uint64_t hash = share_hash_file(share_begin(&args->common), args->kernels);
+	const uint64_t begin = share_begin(&args->common);
+	const uint64_t hash = args->kernels ? share_hash_file(begin, args->kernels) : begin;
 
 	return share_hash_files(hash, args->path, args->npath);
 }
