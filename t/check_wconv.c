@@ -243,6 +243,34 @@ const struct conv_series conv_series[CONV_SERIES] = {
     {"wconv: equal neighbours in the grid give what they would give apart", pose_equal_kernels, 4,
      8}};
 
+/* Of one kernel, of a grid, with equal kernels or without, and of a basis. Filling in divides by the known part of a kernel, twice. */
+static void
+pose_variances(struct conv_job *j, struct check_rng *rng, size_t i)
+{
+	const size_t kind = i % 4, gx = kind == 0 ? 1 : kind == 3 ? 6 : 4;
+
+	conv_pose(j, 61, 47, 5, 4, gx, gx == 4 ? 2 : 1);
+	j->q.in_double = i / 24;
+	j->q.out = j->q.in_double ? IMG_F64 : IMG_F32;
+	conv_fill(j, rng);
+	if (kind == 2 && !j->q.in_double)
+		copy_kernel(j, 2, 1);
+	for (size_t k = 20; i < 4 && k < 20 * gx * j->q.gy; k++)
+		((float *)j->kernels)[k] -= .3f;
+	for (size_t k = 0; k < 61 * 47; k += 17)
+		((float *)j->image)[k] = i / 4 % 3 ? NAN : 1;
+	j->q.variance = true;
+	j->q.degree = kind == 3 ? 2 : -1;
+	j->q.scale_x = j->q.scale_y = 90;
+	j->q.normalise = i / 4 % 2;
+	j->q.nan = (enum wconv_nan)(i / 4 % 3);
+	j->q.edge = i / 12 % 2 ? WCONV_RENORMALISE : WCONV_REFLECT;
+	j->bound = (j->q.in_double ? 4e-15 : 3e-7) * (i < 4 ? 1 : 8);
+}
+
+static const struct conv_series variances = {"wconv: variances go by the squares of kernels",
+					     pose_variances, 48, 36};
+
 /* Of one kernel that is the product of a column and a row. */
 static const struct conv_series products[] = {
     {"wconv: Gaussians are summed by column and row, within 3e-7 of the definition", pose_gaussians,
@@ -691,6 +719,7 @@ check_wconv(void)
 {
 	for (size_t i = 0; i < CONV_SERIES; i++)
 		check_series(&conv_series[i], false);
+	check_series(&variances, false);
 	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
 		check_series(&products[i], true);
 	check_others();

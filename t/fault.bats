@@ -58,6 +58,7 @@ share rawjoin
 numbers texttoraw
 image skeleton -G 2
 image wconv -t 2 -k kernel.nrrd
+image wconv -t 2 --gaussian=1 --variance
 image wconv -t 2 -k kernel.nrrd --adjoint
 image wconv -t 2 -k kernel.nrrd --deconvolve=2
 image wconv -t 2 -k kernel.nrrd --deconvolve=2 --damp=.1

@@ -55,6 +55,8 @@ four() {
 		NS=3 whole wconv -k k.raw --edge=$edge --method=fft f.raw
 	done
 	NS=7 whole wconv -k k.raw --edge=mirror --correlate f.raw
+	NS=7 whole wconv --gaussian=2 f.raw
+	NS=7 whole wconv -k k.raw --variance --edge=renormalise f.raw
 	fails 2 "--edge=wrap" wconv -k k.raw --edge=wrap --part=0/2 f.raw
 }
 

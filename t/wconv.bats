@@ -157,6 +157,28 @@ row() {
 	done
 }
 
+@test "--variance: squares of each pixel's own kernel, of its factors too" {
+	row
+	item float '3 1' -- 1 2 1 >k.nrrd
+	gives '6 12 18 24 24' -k k.nrrd --variance
+	gives '0.375 0.75 1.125 1.5 1.5' -k k.nrrd --variance --normalise
+	item float '5 1' -- 1 2 nan 4 5 >x.nrrd
+	item float '3 1' -- 1 1 1 >k.nrrd
+	gives '3 6.75 13.5 20.25 9' -k k.nrrd --variance --nan=interpolate
+	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
+	item float '1 1 2 1' -- 0 8 >k.nrrd
+	gives '0 0 1 9 25 49 64 64' -k k.nrrd --variance
+	item float '3 3 2 1' -- 1 1 1 1 1 1 1 1 1 0 0 0 0 9 0 0 0 0 >k.nrrd
+	gen noise 400 300 --type=float | rawmath '(a - .5) * sqrt(12)' >x.nrrd
+	rawmath '0 * a + 1' x.nrrd | wconv -k k.nrrd --variance >v.nrrd
+	wconv -k k.nrrd x.nrrd | rawmath 'f^2 / v' f=- v=v.nrrd | rawinfo >ratio
+	awk '/^mean:/ { exit !($2 > .98 && $2 < 1.02) }' ratio
+	gen noise 90 70 --type=float | rawmath 'a > .99' | wconv --gaussian=1 --variance --method=fft | rawinfo | grep -x 'min: *0'
+	for how in --adjoint --deconvolve=1 -g; do
+		fails 2 '--variance goes with the convolution alone' wconv -k k.nrrd --variance $how x.nrrd
+	done
+}
+
 @test "--type=input: integers from 2^53 on are refused, and those that a float rounds are warned of once" {
 	item float '1 1' -- 1 >k.nrrd
 	local big

@@ -24,6 +24,7 @@ deep() {
 	gives '0 1 2 4 0' -k k.nrrd
 	gives '0 4 2 1 0' -k k.nrrd --correlate
 	gives '0 4 2 1 0' -k k.nrrd --adjoint
+	gives '0 1 4 16 0' -k k.nrrd --variance
 	gives '0 .142857 .285714 .571429 0' -k k.nrrd --normalise
 }
 

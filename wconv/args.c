@@ -21,6 +21,7 @@ static const struct opt table[] = {
      .words = "float|input"},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "pixels that are not finite: %s",
      .words = "propagate|interpolate|zero", .seen = AT(has_nan)},
+    {0, "variance", OPT_FLAG, AT(variance), NULL, "the pixels, and so the results, are variances"},
     {0, "deconvolve", OPT_INT, AT(steps), "N", "the inverse, by N steps of Richardson and Lucy", 1,
      1e6},
     {0, "accelerate", OPT_FLAG, AT(accelerate), NULL, "deconvolve in fewer steps"},
@@ -121,6 +122,8 @@ check_inverse(struct args *args)
 		die_usage("--accelerate goes with --deconvolve without --damp");
 	if (args->accelerate && args->common.gpu)
 		die_usage("--accelerate runs on the CPU alone: leave -g out");
+	if (args->variance && (args->steps || args->adjoint || args->common.gpu))
+		die_usage("--variance goes with the convolution alone, on the CPU");
 	if (!args->steps && !args->adjoint)
 		return;
 	if (args->common.gpu && args->steps && strchr(args->common.gpu, ','))

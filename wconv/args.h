@@ -12,7 +12,7 @@ struct args {
 	int steps; /* --deconvolve; 0: none */
 	double damp, noise, sky;
 	bool has_edge, has_nan, has_damp, has_noise, has_sky;
-	bool correlate, normalise, adjoint, accelerate;
+	bool correlate, normalise, adjoint, variance, accelerate;
 
 	struct gpu *gpu;      /* NULL: the CPU */
 	struct wconv_ask ask; /* what the options say about kernels */

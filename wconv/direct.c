@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/base/mem.h"
 #include "common/base/real.h"
 #include "wconv/volume/volume.h"
 #include "wconv/wconv.h"
@@ -93,21 +94,32 @@ weight_at(const struct wconv_problem *q, size_t k, ptrdiff_t x, ptrdiff_t y)
 
 enum state { KNOWN, UNKNOWN, POISON };
 
-/* Returns the pixel at x of row iy, which inside() gave, as the image's edges continue it; 0 if it is not known. */
-static double
-pixel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t iy, size_t plane,
-      enum state *state)
+/* Returns the row of the image on which row b of the kernel of result y falls; -1: on none. */
+static ptrdiff_t
+find_row(const struct wconv_problem *q, ptrdiff_t y, size_t b)
 {
-	const ptrdiff_t ix = inside(q->edge, x, (ptrdiff_t)q->W);
+	y += (q->correlate ? 1 : -1) * ((ptrdiff_t)b - (ptrdiff_t)q->cy);
+	return inside(q->edge, y, (ptrdiff_t)q->H);
+}
 
-	*state = KNOWN;
-	if (ix < 0 || iy < 0) {
-		if (q->edge == WCONV_RENORMALISE)
-			*state = UNKNOWN;
-		return 0;
-	}
-	const size_t i = (size_t)(iy - (ptrdiff_t)q->y0) * q->w + (size_t)(ix - (ptrdiff_t)q->x0);
-	const double v = sample(in, q->in, i * q->planes + plane);
+/* Returns the pixel of the item in that row on which sample a of it falls; SIZE_MAX: on none. */
+static size_t
+find_pixel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t iy, size_t a)
+{
+	x += (q->correlate ? 1 : -1) * ((ptrdiff_t)a - (ptrdiff_t)q->cx);
+	const ptrdiff_t ix = inside(q->edge, x, (ptrdiff_t)q->W);
+	if (ix < 0 || iy < 0)
+		return SIZE_MAX;
+	return (size_t)(iy - (ptrdiff_t)q->y0) * q->w + (size_t)(ix - (ptrdiff_t)q->x0);
+}
+
+/* Returns pixel `at` of the item; 0 if it is not known. */
+static double
+pixel(const struct wconv_problem *q, const void *in, size_t at, size_t plane, enum state *state)
+{
+	const double v = at == SIZE_MAX ? 0 : sample(in, q->in, at * q->planes + plane);
+
+	*state = at == SIZE_MAX && q->edge == WCONV_RENORMALISE ? UNKNOWN : KNOWN;
 	if (isfinite(v))
 		return v;
 	if (q->nan != WCONV_NAN_ZERO)
@@ -133,54 +145,48 @@ kernel_sum(const struct wconv_problem *q, size_t k)
 	return s;
 }
 
-/* Adds w times kernel k at result (x,y) to the sums. */
+/* Makes local[kw * kh] the kernel of result (x,y). */
 static void
-add_kernel(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
-	   size_t k, double w, struct sums *s)
+find_local(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, double *local)
 {
-	const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
-	const ptrdiff_t sign = q->correlate ? 1 : -1;
-
-	for (size_t b = 0; b < q->kh; b++) {
-		const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
-		const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
-		const size_t row = kernel_row(q, k, b);
-		for (size_t a = 0; a < q->kw; a++) {
-			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
-			const double v = scale * real_at(q->kernels, row + a, !q->in_double);
-			enum state state;
-			const double i = pixel(q, in, x + sign * dx, iy, plane, &state);
-			s->value += v * i;
-			s->known += state == UNKNOWN ? 0 : v;
-			s->all += v;
-			s->weight += fabs(v);
-			s->unknown |= state == UNKNOWN;
-			s->poisoned |= state == POISON;
-		}
+	for (size_t i = 0; i < q->kw * q->kh; i++)
+		local[i] = 0;
+	for (size_t k = 0; k < q->gx * q->gy; k++) {
+		const double w = weight_at(q, k, x, y);
+		const double v = w != 0 && q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
+		for (size_t b = 0; w != 0 && b < q->kh; b++)
+			for (size_t a = 0, row = kernel_row(q, k, b); a < q->kw; a++)
+				local[b * q->kw + a] +=
+				    v * real_at(q->kernels, row + a, !q->in_double);
 	}
 }
 
+/* local: the kernel of result (x,y) */
 static double
-result(const struct sums *s)
-{
-	if (s->poisoned)
-		return NAN;
-	if (!s->unknown)
-		return s->value;
-	return fabs(s->known) > WCONV_KNOWN * s->weight ? s->value * s->all / s->known : NAN;
-}
-
-static double
-result_at(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane)
+result_at(const struct wconv_problem *q, const void *in, ptrdiff_t x, ptrdiff_t y, size_t plane,
+	  const double *local)
 {
 	struct sums s = {0};
 
-	for (size_t k = 0; k < q->gx * q->gy; k++) {
-		const double w = weight_at(q, k, x, y);
-		if (w != 0)
-			add_kernel(q, in, x, y, plane, k, w, &s);
+	for (size_t b = 0; b < q->kh; b++) {
+		const ptrdiff_t iy = find_row(q, y, b);
+		for (size_t a = 0; a < q->kw; a++) {
+			enum state state;
+			const double v = *local++,
+				     p = pixel(q, in, find_pixel(q, x, iy, a), plane, &state);
+			s.value += q->variance ? v * v * p : v * p;
+			s.known += state == UNKNOWN ? 0 : v;
+			s.all += v;
+			s.weight += fabs(v);
+			s.unknown |= state == UNKNOWN;
+			s.poisoned |= state == POISON;
+		}
 	}
-	return q->normalise && q->degree >= 0 ? result(&s) / s.all : result(&s);
+	if (s.poisoned || (s.unknown && !(fabs(s.known) > WCONV_KNOWN * s.weight)))
+		return NAN;
+	const double filled = s.unknown ? s.all / s.known : 1;
+	const double factor = q->normalise && q->degree >= 0 ? filled / s.all : filled;
+	return s.value * factor * (q->variance ? factor : 1);
 }
 
 /* Finds the results [lo,hi) along one direction of n pixels, of which the item has `have` pixels from `at` on. */
@@ -200,69 +206,49 @@ void
 wconv_direct(const struct wconv_problem *q, const void *in, double *out)
 {
 	ptrdiff_t x0, x1, y0, y1;
+	double *local = weir_alloc(q->kw, q->kh * sizeof *local);
 
 	span(q, q->W, q->x0, q->w, q->kw, q->cx, &x0, &x1);
 	span(q, q->H, q->y0, q->h, q->kh, q->cy, &y0, &y1);
-	for (ptrdiff_t y = y0; y < y1; y++)
-		for (ptrdiff_t x = x0; x < x1; x++)
+	for (ptrdiff_t y = y0; local && y < y1; y++)
+		for (ptrdiff_t x = x0; x < x1; x++) {
+			find_local(q, x, y, local);
 			for (size_t plane = 0; plane < q->planes; plane++)
-				*out++ = result_at(q, in, x, y, plane);
+				*out++ = result_at(q, in, x, y, plane, local);
+		}
+	weir_free(local);
 }
 
 /* --- the adjoint ------------------------------------------------------------------------------------------------- */
 
 /* Returns the factor of a result: 1 / (sum of its kernel), or (sum of its kernel) / (its sum over known pixels). */
 static double
-gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y)
+gain_at(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, const double *local)
 {
-	const ptrdiff_t sign = q->correlate ? 1 : -1;
 	double all = 0, known = 0, weight = 0, gain = 1;
 
-	for (size_t k = 0; k < q->gx * q->gy; k++) {
-		const double w = weight_at(q, k, x, y);
-		const double scale = q->normalise && q->degree < 0 ? w / kernel_sum(q, k) : w;
-		for (size_t b = 0; w != 0 && b < q->kh; b++) {
-			const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
-			const bool in = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H) >= 0;
-			const size_t row = kernel_row(q, k, b);
-			for (size_t a = 0; a < q->kw; a++) {
-				const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
-				const double v =
-				    scale * real_at(q->kernels, row + a, !q->in_double);
-				all += v;
-				weight += fabs(v);
-				known += in && inside(q->edge, x + sign * dx, (ptrdiff_t)q->W) >= 0
-					     ? v
-					     : 0;
-			}
-		}
+	for (size_t i = 0; i < q->kw * q->kh; i++) {
+		all += local[i];
+		weight += fabs(local[i]);
+		if (find_pixel(q, x, find_row(q, y, i / q->kw), i % q->kw) != SIZE_MAX)
+			known += local[i];
 	}
 	if (q->edge == WCONV_RENORMALISE)
 		gain = fabs(known) > WCONV_KNOWN * weight ? all / known : 0;
 	return q->normalise && q->degree >= 0 ? gain / all : gain;
 }
 
-/* Adds v times kernel k to the pixels that the result (x,y) gathers from: to each, v times its sample of the kernel. */
+/* Adds v times the kernel of result (x,y) to the pixels that it gathers from: to each, v times its sample. */
 static void
-scatter_kernel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, size_t plane, size_t k,
-	       double v, double *out)
+scatter(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t y, size_t plane, const double *local,
+	double v, double *out)
 {
-	const double scale = q->normalise && q->degree < 0 ? v / kernel_sum(q, k) : v;
-	const ptrdiff_t sign = q->correlate ? 1 : -1;
-
 	for (size_t b = 0; b < q->kh; b++) {
-		const ptrdiff_t dy = (ptrdiff_t)b - (ptrdiff_t)q->cy;
-		const ptrdiff_t iy = inside(q->edge, y + sign * dy, (ptrdiff_t)q->H);
-		const size_t row = kernel_row(q, k, b);
-		for (size_t a = 0; iy >= 0 && a < q->kw; a++) {
-			const ptrdiff_t dx = (ptrdiff_t)a - (ptrdiff_t)q->cx;
-			const ptrdiff_t ix = inside(q->edge, x + sign * dx, (ptrdiff_t)q->W);
-			if (ix < 0)
-				continue;
-			const size_t at = (size_t)(iy - (ptrdiff_t)q->y0) * q->w +
-					  (size_t)(ix - (ptrdiff_t)q->x0);
-			out[at * q->planes + plane] +=
-			    scale * real_at(q->kernels, row + a, !q->in_double);
+		const ptrdiff_t iy = find_row(q, y, b);
+		for (size_t a = 0; a < q->kw; a++) {
+			const size_t at = find_pixel(q, x, iy, a);
+			if (at != SIZE_MAX)
+				out[at * q->planes + plane] += v * local[b * q->kw + a];
 		}
 	}
 }
@@ -271,22 +257,20 @@ void
 wconv_direct_adjoint(const struct wconv_problem *q, const double *in, double *out)
 {
 	ptrdiff_t x0, x1, y0, y1;
+	double *local = weir_alloc(q->kw, q->kh * sizeof *local);
 
 	span(q, q->W, q->x0, q->w, q->kw, q->cx, &x0, &x1);
 	span(q, q->H, q->y0, q->h, q->kh, q->cy, &y0, &y1);
 	for (size_t i = 0; i < q->w * q->h * q->planes; i++)
 		out[i] = 0;
-	for (ptrdiff_t y = y0; y < y1; y++)
+	for (ptrdiff_t y = y0; local && y < y1; y++)
 		for (ptrdiff_t x = x0; x < x1; x++) {
-			const double gain = gain_at(q, x, y);
-			for (size_t plane = 0; plane < q->planes; plane++, in++)
-				for (size_t k = 0; k < q->gx * q->gy; k++) {
-					const double w = weight_at(q, k, x, y);
-					if (w != 0)
-						scatter_kernel(q, x, y, plane, k, w * gain * *in,
-							       out);
-				}
+			find_local(q, x, y, local);
+			const double gain = gain_at(q, x, y, local);
+			for (size_t plane = 0; plane < q->planes; plane++)
+				scatter(q, x, y, plane, local, gain * *in++, out);
 		}
+	weir_free(local);
 }
 
 /* ---- volumes ---- */

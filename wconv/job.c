@@ -110,6 +110,7 @@ pose(struct job *j, const struct img *x)
 	q->top = keep ? img_maxval(x) : 0;
 	q->normalise = args->normalise;
 	q->correlate = args->correlate != args->made.box; /* even boxes begin earlier, as SciPy's */
+	q->variance = args->variance;
 	q->edge = (enum wconv_edge)args->edge;
 	q->nan = (enum wconv_nan)args->nan;
 	q->method = (enum wconv_method)args->method;

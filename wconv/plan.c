@@ -458,7 +458,8 @@ measure_kernels(struct wconv_plan *p, struct why *why)
 			return why_set(why, "kernel %zu,%zu cannot be normalised: its sum is %g", i,
 				       j, p->sum[k]);
 		p->sum[k] *= p->scale[k];
-		if (fills_in(q) && q->degree < 0 && cannot_fill(p->sum[k], p->weight[k], p->sum[0]))
+		if (!p->plain && fills_in(q) && q->degree < 0 &&
+		    cannot_fill(p->sum[k], p->weight[k], p->sum[0]))
 			return refuse_to_fill(q, (ptrdiff_t)i, (ptrdiff_t)j, p->sum[k], why);
 	}
 	return 0;
@@ -854,6 +855,8 @@ make_results(struct wconv_plan *p)
 			return -ENOMEM;
 	}
 	p->scratch_bytes = p->core->scratch(p, NULL);
+	if (p->plain && p->plain->scratch_bytes > p->scratch_bytes)
+		p->scratch_bytes = p->plain->scratch_bytes;
 	p->scratch = weir_calloc((size_t)p->q.threads, p->scratch_bytes);
 	return p->scratch ? 0 : -ENOMEM;
 }
@@ -861,6 +864,7 @@ make_results(struct wconv_plan *p)
 int
 wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *why)
 {
+	struct wconv_problem plain = *q;
 	struct wconv_plan *p;
 	int e = 0;
 
@@ -875,13 +879,20 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *wh
 	while (q->registers && 16 << p->level > q->registers)
 		p->level--;
 	p->core = cores[p->level][q->in_double];
-	if (measure_kernels(p, why) || make_axes(p, why) ||
-	    (q->degree >= 0 && (wconv_divides(q) || fills_in(q)) && check_sums(p, why))) {
+	plain.variance = false;
+	if ((q->variance && wconv_plan(&p->plain, &plain, why)) ||
+	    (q->variance && wconv_square(p) && why_set(why, "no memory")) ||
+	    measure_kernels(p, why) || (!p->plain && make_axes(p, why)) ||
+	    (!p->plain && q->degree >= 0 && (wconv_divides(q) || fills_in(q)) &&
+	     check_sums(p, why))) {
 		wconv_free(p);
 		return -1;
 	}
 	e = find_product(p);
-	e = e ? e : wconv_choose(p);
+	if (p->plain)
+		p->product = p->factors && p->plain->product;
+	else
+		e = e ? e : wconv_choose(p);
 	p->growth = find_growth(p);
 	if (!e && (p->direct ? p->cost_direct : p->cost_fft) < 3e-4)
 		p->q.threads = 1; /* small work */
@@ -902,6 +913,7 @@ wconv_free(struct wconv_plan *p)
 {
 	if (!p)
 		return;
+	wconv_free(p->plain);
 	wconv_axis_free(&p->x);
 	wconv_axis_free(&p->y);
 	free_rfft(&p->rows);
@@ -909,7 +921,7 @@ wconv_free(struct wconv_plan *p)
 	void *const owned[] = {p->factors,    p->scale, p->sum,	     p->weight, p->like_right,
 			       p->like_below, p->row,	p->mask,     p->flags,	p->doubt,
 			       p->spectra,    p->mean,	p->row_sums, p->kernel, p->slot_holds,
-			       p->claimed,    p->band,	p->scratch,  p->result};
+			       p->claimed,    p->band,	p->scratch,  p->result, p->squares};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);

@@ -32,6 +32,8 @@ struct wconv_axis {
 	/* >= 0: a basis, where function f is ((x - zero) / scale)^f instead */
 	int degree;
 	double zero, scale;
+	/* of variances: the axis whose functions f / 2 and (f + 1) / 2 multiply to function f; left, right and node are NULL */
+	const struct wconv_axis *of;
 
 	/* tiles; results in the longest tile; functions in the tile that has most */
 	size_t ntile, longest, most;
@@ -96,6 +98,9 @@ struct wconv_plan {
 	void *factors;
 	/* predicted seconds of one core */
 	double cost_fft, cost_direct;
+	/* of variances: the plan of the kernels themselves, with the same tiles, and their products; else NULL */
+	struct wconv_plan *plain;
+	void *squares;
 	/* per kernel: the factor of its samples; the sum of the scaled samples; the sum of their absolute values */
 	double *scale, *sum, *weight;
 	/* per kernel: it has the same samples as the kernel to its right, as the kernel below */
@@ -136,7 +141,7 @@ struct wconv_plan {
 	/* per slot: the number of its function + 1; 0: the slot is empty */
 	size_t *slot_holds;
 	/* the functions of y whose kernels this step transforms */
-	size_t *claimed;
+	size_t *claimed, nclaimed;
 
 	struct wconv_band *band;
 	size_t bands, now;
@@ -222,6 +227,9 @@ size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);
  * Returns 0 or -ENOMEM.
  */
 int wconv_choose(struct wconv_plan *p);
+
+/* Makes p, so far a problem and a plain plan, the plan of variances as far as wconv_choose() goes. Returns 0 or -ENOMEM. */
+int wconv_square(struct wconv_plan *p);
 
 /* Whether core/tile_body.h has code for kernels of that size alone. */
 static inline bool

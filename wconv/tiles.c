@@ -112,6 +112,8 @@ wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t at)
 {
 	const double x = (double)at;
 
+	if (a->of)
+		return wconv_weight(a->of, f / 2, at) * wconv_weight(a->of, (f + 1) / 2, at);
 	if (a->degree >= 0)
 		return pow((x - a->zero) / a->scale, (double)f);
 	if (x < a->left[f])

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 size_t
 wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy)
 {
+	if (p->plain && p->q.degree < 0)
+		return fy * p->q.gx + fx;
 	if (p->q.degree < 0)
 		return p->y.node[fy] * p->q.gx + p->x.node[fx];
 	const size_t d = (size_t)p->q.degree;
@@ -72,6 +75,7 @@ wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b)
 			p->slot_holds[f % p->slots] = f + 1;
 			p->claimed[n++] = f;
 		}
+	p->nclaimed = n;
 	return n;
 }
 
@@ -81,21 +85,27 @@ scratch_of(const struct wconv_plan *p)
 	return (char *)p->scratch + (size_t)omp_get_thread_num() * p->scratch_bytes;
 }
 
+static void
+run_kernels(const struct wconv_plan *p)
+{
+	const size_t n = p->nclaimed;
+
+#pragma omp for schedule(static)
+	for (size_t i = 0; i < n * p->x.nfun; i++)
+		p->core->kernel(p, i / n, p->claimed[i % n], scratch_of(p));
+}
+
 /*
- * Transforms the kernels and the rows that are new in this step. They are independent tasks. Here and in run_tiles() a thread has
+ * Transforms the rows that are new in this step. They are independent tasks. Here and in run_tiles() a thread has
  * the same columns of tiles in each step, so that what it reads and overwrites is in its own cache. With tasks dealt out
  * as threads came, two threads took 1.2 to 1.3 times the time.
  */
 static void
-run_forward(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy)
+run_forward(const struct wconv_plan *p, const struct wconv_band *b)
 {
-	const size_t lanes = p->core->lanes, kernels = nfy * p->x.nfun,
-		     columns = p->q.planes * p->x.ntile;
+	const size_t lanes = p->core->lanes, columns = p->q.planes * p->x.ntile;
 	const size_t group0 = b->row0 / lanes, groups = b->row1 / lanes - group0;
 
-#pragma omp for schedule(static)
-	for (size_t i = 0; i < kernels; i++)
-		p->core->kernel(p, i / nfy, p->claimed[i % nfy], scratch_of(p));
 	if (p->direct)
 		return;
 #pragma omp for schedule(static)
@@ -122,7 +132,7 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 
 /* Does band b; all threads of a team call this. */
 static void
-run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, const void *in)
+run_band(const struct wconv_plan *p, const struct wconv_band *b, const void *in)
 {
 	const size_t row_bytes = p->q.w * p->q.planes * img_type_size(p->q.in);
 	const size_t results = wconv_steps(p, p->now).rows_out;
@@ -131,7 +141,10 @@ run_band(const struct wconv_plan *p, const struct wconv_band *b, size_t nfy, con
 #pragma omp for schedule(static) nowait
 	for (size_t r = b->fed0; r < b->fed1; r++)
 		p->core->feed(p, r, (const char *)in + (r - b->fed0) * row_bytes);
-	run_forward(p, b, nfy);
+	run_kernels(p);
+	if (p->plain)
+		run_kernels(p->plain);
+	run_forward(p, b);
 	run_tiles(p, b);
 	if (p->result) {
 #pragma omp barrier
@@ -165,17 +178,19 @@ void
 wconv_run(struct wconv_plan *p, const void *in, void *out)
 {
 	const struct wconv_band *b = &p->band[p->now];
-	const size_t nfy = wconv_claim_slots(p, b);
 
+	wconv_claim_slots(p, b);
+	if (p->plain)
+		wconv_claim_slots(p->plain, &p->plain->band[p->now]);
 	p->out = out;
 	if (!p->begun && p->q.edge == WCONV_RENORMALISE)
 		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
 	p->begun = true;
 	if (p->q.threads == 1) { /* a team of one would call the system at each barrier */
-		run_band(p, b, nfy, in);
+		run_band(p, b, in);
 	} else {
 #pragma omp parallel num_threads(p->q.threads)
-		run_band(p, b, nfy, in);
+		run_band(p, b, in);
 	}
 	p->now = (p->now + 1) % p->bands;
 }
@@ -252,4 +267,87 @@ double
 wconv_largest(const struct wconv_plan *p)
 {
 	return (p->q.in_double ? DBL_MAX : (double)FLT_MAX) / p->growth;
+}
+
+/* ---- variances ---- */
+
+/*
+ * The variance of a result whose kernel is sum_f w_f K_f is sum_fg w_f w_g (K_f K_g * V). The plan of variances has these products
+ * for functions and kernels. Along an axis, its function F stands for the pairs f + g = F: all of a basis, and of a grid, where only
+ * neighbours meet, F / 2 and (F + 1) / 2.
+ */
+static int
+square_axis(struct wconv_axis *a, const struct wconv_axis *of)
+{
+	*a = *of;
+	a->of = of;
+	a->left = a->right = NULL;
+	a->node = NULL;
+	a->nfun = 2 * of->nfun - 1;
+	a->most = 2 * of->most - 1;
+	a->tile = weir_alloc(of->ntile, sizeof *a->tile);
+	for (size_t t = 0; a->tile && t < a->ntile; t++) {
+		const struct wconv_tile *o = &of->tile[t];
+		a->tile[t] = (struct wconv_tile){o->a, o->b, 2 * o->f0, 2 * o->nf - 1};
+	}
+	return a->tile ? 0 : -ENOMEM;
+}
+
+/* Returns sample `at` of the kernel of a pair of functions, scaled. */
+static double
+scaled(const struct wconv_plan *p, size_t fx, size_t fy, size_t at)
+{
+	const struct wconv_problem *q = &p->q;
+	const size_t k = wconv_kernel(p, fx, fy);
+	const size_t i =
+	    k % q->gx * q->step_x + k / q->gx * q->step_y + at / q->kw * q->step_row + at % q->kw;
+
+	return k == SIZE_MAX ? 0 : p->scale[k] * real_at(q->kernels, i, !q->in_double);
+}
+
+static void
+square_kernel(const struct wconv_plan *p, size_t X, size_t Y)
+{
+	const struct wconv_plan *o = p->plain;
+	const size_t k = wconv_kernel(p, X, Y), nx = o->x.nfun, ny = o->y.nfun;
+	const bool grid = p->q.degree < 0;
+	const size_t x0 = grid ? X / 2 : X < nx ? 0 : X - nx + 1;
+	const size_t y0 = grid ? Y / 2 : Y < ny ? 0 : Y - ny + 1;
+
+	for (size_t at = 0; k != SIZE_MAX && at < p->q.step_x; at++) {
+		double sum = 0;
+		for (size_t y = y0; y <= Y - y0; y++)
+			for (size_t x = x0; x <= X - x0; x++)
+				sum += scaled(o, x, y, at) * scaled(o, X - x, Y - y, at);
+		real_set(p->squares, k * p->q.step_x + at, sum, !p->q.in_double);
+	}
+}
+
+int
+wconv_square(struct wconv_plan *p)
+{
+	const struct wconv_plan *o = p->plain;
+	struct wconv_problem *q = &p->q;
+
+	if (square_axis(&p->x, &o->x) || square_axis(&p->y, &o->y))
+		return -ENOMEM;
+	p->direct = o->direct;
+	p->rows.n = o->rows.n;
+	p->columns.n = o->columns.n;
+	p->cost_direct = o->cost_direct;
+	p->cost_fft = o->cost_fft;
+	q->normalise = false;
+	q->degree *= q->degree > 0 ? 2 : 1;
+	q->gx = q->degree < 0 ? p->x.nfun : p->x.nfun * (p->x.nfun + 1) / 2;
+	q->gy = q->degree < 0 ? p->y.nfun : 1;
+	q->step_row = q->kw;
+	q->step_x = q->kw * q->kh;
+	q->step_y = q->step_x * q->gx;
+	q->kernels = p->squares = weir_alloc(q->gx * q->gy, q->step_x * p->core->sample);
+	if (!p->squares)
+		return -ENOMEM;
+#pragma omp parallel for num_threads(q->threads)
+	for (size_t f = 0; f < p->x.nfun * p->y.nfun; f++)
+		square_kernel(p, f % p->x.nfun, f / p->x.nfun);
+	return 0;
 }

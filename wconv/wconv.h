@@ -111,6 +111,8 @@ struct wconv_problem {
 	bool correlate;
 	/* scales each kernel of a grid, or each local kernel of a basis, to the sum 1 */
 	bool normalise;
+	/* the image holds variances, and so do the results: sum (sum w K)^2 V. Not for adjoints and GPUs */
+	bool variance;
 	/* computes in double precision */
 	bool in_double;
 	enum wconv_edge edge;

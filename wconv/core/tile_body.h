@@ -208,7 +208,7 @@ like_before(const struct wconv_plan *p, const struct wconv_axis *along, size_t f
 {
 	const bool in_x = along == &p->x;
 
-	if (along->degree >= 0)
+	if (along->degree >= 0 || p->plain)
 		return false;
 	for (size_t g = t->f0; g < t->f0 + t->nf; g++) {
 		const size_t i = along->node[f] - 1, j = other->node[g];
@@ -488,10 +488,10 @@ sum_kernels(const struct wconv_plan *p, const struct wconv_tile *X, const struct
 		}
 }
 
-/* w->lost = (the unknown pixels as ones) * K */
+/* w->lost = (the unknown pixels of p as ones) * K, the kernels being those of plan k */
 static void
-convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
-		 const struct wconv_tile *X, ptrdiff_t y0, size_t rows)
+convolve_unknown(const struct wconv_plan *p, const struct wconv_plan *k, struct work *w,
+		 size_t plane, const struct wconv_tile *X, ptrdiff_t y0, size_t rows)
 {
 	const size_t n = (size_t)(X->b - X->a), x = (size_t)(X->a - p->x.lo);
 	const size_t span = n + p->q.kw - 1, window = rows + p->q.kh - 1;
@@ -503,39 +503,41 @@ convolve_unknown(const struct wconv_plan *p, struct work *w, size_t plane,
 			to[i] = row.flags && row.mask[x + i] & WCONV_UNKNOWN ? 1 : 0;
 		w->window[r] = to;
 	}
-	if (p->direct) {
-		convolve_near(p, w, rows, n, w->lost, w->lost_pitch);
+	if (k->direct) {
+		convolve_near(k, w, rows, n, w->lost, w->lost_pitch);
 		return;
 	}
 	for (size_t r = window; r < round_up(window, LANES); r++)
 		w->window[r] = p->outside; /* after the last row of the window: no result uses it */
 	for (size_t r = 0; r < window; r += LANES)
-		transform_rows(&p->rows, w->window + r, span, w->line, w->coefficient,
+		transform_rows(&k->rows, w->window + r, span, w->line, w->coefficient,
 			       w->spectra + 2 * r, w->spectra_depth * 2, NULL);
 	const struct spectra s = {w->spectra, NULL, w->spectra_depth, 0};
-	convolve_fft(p, w, &s, rows, n, w->lost, w->lost_pitch);
+	convolve_fft(k, w, &s, rows, n, w->lost, w->lost_pitch);
 }
 
-/* Corrects the results whose windows have unknown pixels, or makes them NaN. */
+/* Corrects the results whose windows have unknown pixels, or makes them NaN. k: p, or p->plain for variances; w is laid out for k. */
 static void
-mend(const struct wconv_plan *p, struct work *w, size_t plane, const struct wconv_tile *X,
-     const struct wconv_tile *Y, unsigned masks, real *out, size_t pitch)
+mend(const struct wconv_plan *p, const struct wconv_plan *k, struct work *w, size_t plane,
+     const struct wconv_tile *X, const struct wconv_tile *Y, unsigned masks, real *out,
+     size_t pitch)
 {
 	const size_t n = (size_t)(X->b - X->a), rows = (size_t)(Y->b - Y->a);
 
 	if (masks & WCONV_UNKNOWN)
-		convolve_unknown(p, w, plane, X, Y->a - p->y.before, rows);
+		convolve_unknown(p, k, w, plane, X, Y->a - p->y.before, rows);
 	for (size_t y = 0; y < rows; y++) {
 		see_masks(p, w, plane, (size_t)(X->a - p->x.lo), Y->a + (ptrdiff_t)y, n);
 		for (size_t x = 0; x < n; x++) {
 			real *f = out + y * pitch + x;
 			double sum, weight, known;
 			if (w->seen[x] & WCONV_UNKNOWN) {
-				sum_kernels(p, X, Y, X->a + (ptrdiff_t)x, Y->a + (ptrdiff_t)y, &sum,
+				sum_kernels(k, X, Y, X->a + (ptrdiff_t)x, Y->a + (ptrdiff_t)y, &sum,
 					    &weight);
 				known = sum - (double)w->lost[y * w->lost_pitch + x];
 				*f = known > WCONV_KNOWN * weight || -known > WCONV_KNOWN * weight
-					 ? (real)((double)*f * sum / known)
+					 ? (real)((double)*f * sum / known *
+						  (k == p ? 1 : sum / known))
 					 : (real)__builtin_nan("");
 			}
 			if (w->seen[x] & WCONV_POISON)
@@ -643,6 +645,18 @@ rows(const struct wconv_plan *p, size_t plane, size_t tx, size_t group, void *at
 		       (vec *)(find_means(p, plane, tx) + first % p->spectra_depth));
 }
 
+/* Lays w out for tile (tx,ty) of p, and finds the weights of its functions. */
+static void
+prepare(const struct wconv_plan *p, size_t tx, size_t ty, void *at, struct work *w)
+{
+	const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
+	const double scale = p->direct ? 1 : .25 / ((double)p->rows.n * (double)p->columns.n);
+
+	lay_out(p, at, w);
+	weigh(p, &p->x, X, &p->y, Y, scale, &w->x);
+	weigh(p, &p->y, Y, &p->x, X, 1, &w->y);
+}
+
 /* Computes tile (tx,ty) of a plane of the step's results. */
 static void
 tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
@@ -650,14 +664,12 @@ tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 	const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
 	const size_t n = (size_t)(X->b - X->a), height = (size_t)(Y->b - Y->a);
 	const size_t x = (size_t)(X->a - p->x.lo), y = (size_t)(Y->a - p->y.lo);
-	const double scale = p->direct ? 1 : .25 / ((double)p->rows.n * (double)p->columns.n);
+	const struct wconv_plan *k = p->plain ? p->plain : p;
 	const size_t top = (size_t)(Y->a - p->y.tile[p->band[p->now].tile0].a);
 	real *out = result_row(p, plane, top) + x;
 	struct work w;
 
-	lay_out(p, at, &w);
-	weigh(p, &p->x, X, &p->y, Y, scale, &w.x);
-	weigh(p, &p->y, Y, &p->x, X, 1, &w.y);
+	prepare(p, tx, ty, at, &w);
 	if (p->direct) {
 		for (size_t r = 0; r < height + p->q.kh - 1; r++)
 			w.window[r] =
@@ -670,12 +682,19 @@ tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 	}
 	const unsigned masks =
 	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
+	if (p->plain)
+		prepare(k, tx, ty, at, &w);
 	if (masks)
-		mend(p, &w, plane, X, Y, masks, out, p->result_pitch);
-	for (size_t r = 0; wconv_divides(&p->q) && r < height; r++) {
-		wconv_local_sums(p, p->sum, X->a, Y->a + (ptrdiff_t)r, n, w.local);
+		mend(p, k, &w, plane, &k->x.tile[tx], &k->y.tile[ty], masks, out, p->result_pitch);
+	for (size_t r = 0; wconv_divides(&k->q) && r < height; r++) {
+		wconv_local_sums(k, k->sum, X->a, Y->a + (ptrdiff_t)r, n, w.local);
 		for (size_t i = 0; i < n; i++)
 			out[r * p->result_pitch + i] =
-			    (real)((double)out[r * p->result_pitch + i] / w.local[i]);
+			    (real)((double)out[r * p->result_pitch + i] / w.local[i] /
+				   (p->plain ? w.local[i] : 1));
 	}
+	for (size_t r = 0; p->plain && r < height; r++) /* rounding takes no variance below 0 */
+		for (size_t i = 0; i < n; i++)
+			if (out[r * p->result_pitch + i] < 0)
+				out[r * p->result_pitch + i] = 0;
 }

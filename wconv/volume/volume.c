@@ -71,14 +71,15 @@ put_kernel(struct wconv_volume *v, const struct wconv_problem *q, double *scale,
 		if (!isfinite(k))
 			return why_set(why, "the kernel has a sample that is not finite");
 		real_set(v->work,
-			 i / (q->kw * q->kh) * v->slice + i / q->kw % q->kh * v->row + i % q->kw, k,
-			 single);
+			 i / (q->kw * q->kh) * v->slice + i / q->kw % q->kh * v->row + i % q->kw,
+			 q->variance ? k * k : k, single);
 		sum += k;
 		weight += fabs(k);
 	}
 	if (q->normalise && !(fabs(sum) > 1e-6 * weight))
 		return why_set(why, "the kernel cannot be normalised: its sum is %.3g", sum);
 	*scale = q->normalise ? 1 / sum : 1;
+	*scale *= q->variance ? *scale : 1;
 	return 0;
 }
 

@@ -4,7 +4,7 @@
  *	F(x,y,z) = sum_abc K(a,b,c) I(x-a+cx, y-b+cy, z-c+cz)
  *
  * q->d slices of q->w x q->h pixels in one plane, a kernel of kw x kh x kd samples with its centre at (cx,cy,cz).
- * correlate, normalise, edge, output and in_double mean what they mean for pictures. The edge is not WCONV_RENORMALISE, all
+ * correlate, normalise, variance, edge, output and in_double mean what they mean for pictures. The edge is not WCONV_RENORMALISE, all
  * samples are finite, and samples and results are of the plan's precision.
  *
  * The sums go by three-dimensional transforms of the volume with its edges, which is held whole in memory, as is the
