@@ -123,25 +123,28 @@ extend(double *x, double *last, double *g, const double *was, size_t m)
 
 /* d->x by the same steps with the dense matrix. */
 static void
-dense_lucy(struct dense *d, size_t steps, double sky, bool accelerate)
+dense_lucy(struct dense *d, size_t steps, double sky, double floor, bool accelerate)
 {
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
 	double *was = weir_xalloc(m, sizeof *was), *last = weir_xalloc(m, sizeof *last),
 	       *g = weir_xalloc(m, sizeof *g);
-	double *s = d->s, *t = weir_xalloc(m, sizeof *t), sum = 0, all = 0, top = 0;
+	double *s = d->s, *t = weir_xalloc(m, sizeof *t), sum = 0, all = 0, top = 0, p = 0;
 
 	memset(s, 0, m * sizeof *s);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; isfinite(d->y[i]) && k < m; k++)
 			s[k] += d->a[i * m + k];
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		sum += isfinite(d->y[i]) ? d->y[i] - sky : 0;
+		p += isfinite(d->y[i]) ? floor : 0;
+	}
 	for (size_t k = 0; k < m; k++) {
 		all += s[k];
 		top = fmax(top, s[k]);
 	}
+	p /= all;
 	for (size_t k = 0; k < m; k++)
-		d->x[k] = last[k] = sum / all;
+		d->x[k] = last[k] = sum / all + p;
 	memset(g, 0, m * sizeof *g);
 	d->ratio = 1;
 	for (size_t step = 0; step < steps; step++) {
@@ -149,11 +152,13 @@ dense_lucy(struct dense *d, size_t steps, double sky, bool accelerate)
 		memset(t, 0, m * sizeof *t);
 		memcpy(was, d->x, m * sizeof *was);
 		for (size_t i = 0; i < n; i++) {
-			double f = sky;
-			for (size_t k = 0; k < m; k++)
+			double f = sky, lift = 0;
+			for (size_t k = 0; k < m; k++) {
 				f += d->a[i * m + k] * d->x[k];
+				lift += d->a[i * m + k] * p;
+			}
 			for (size_t k = 0; isfinite(d->y[i]) && k < m; k++)
-				t[k] += d->a[i * m + k] * fmax(d->y[i], 0) / f;
+				t[k] += d->a[i * m + k] * fmax(d->y[i] + lift, 0) / f;
 			most = fmax(most, f);
 			least = fmin(least, f);
 		}
@@ -164,7 +169,7 @@ dense_lucy(struct dense *d, size_t steps, double sky, bool accelerate)
 			extend(d->x, last, g, was, m);
 	}
 	for (size_t k = 0; k < m; k++)
-		d->x[k] = s[k] > .01 * top ? d->x[k] : NAN;
+		d->x[k] = s[k] > .01 * top ? d->x[k] - p : NAN;
 	for (size_t k = 0; k < m; k++)
 		s[k] /= top;
 	weir_free(t);
@@ -306,6 +311,7 @@ dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *ru
 							.steps = how.least_squares ? 400 : 9,
 							.damp = 2,
 							.sky = 1.5,
+							.floor = i % 3 ? 4 : 0,
 							.scatters = i % 2,
 							.on_device = how.on_device};
 		struct dense d;
@@ -313,7 +319,7 @@ dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *ru
 		if (how.least_squares)
 			dense_least_squares(&d, o.damp, o.sky);
 		else
-			dense_lucy(&d, o.steps, o.sky, o.accelerate);
+			dense_lucy(&d, o.steps, o.sky, o.floor, o.accelerate);
 		hold(m, &d, &o, run, with);
 		drop(&d);
 	}

@@ -520,8 +520,6 @@ struct whole {
 	/* one plane of the item, one plane of the result; bytes of a sample of both */
 	void *from, *to;
 	size_t size;
-	/* the item has data below 0, and that was said */
-	bool warned;
 };
 
 /* Names sample x of row y of all rows. */
@@ -580,16 +578,18 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 	}
 }
 
-/* The known data: how many, how many below 0, the sum of data less the sky, and the sum of the data's squares. */
+/* The known data: how many, how many below 0, how far in sum, the sum of data less the sky, and the sum of the data's squares. */
 struct light {
 	size_t n, below;
-	double sum, squares;
+	double depth, sum, squares;
 };
 
 static struct light
 measure_light(const struct whole *w, const void *data)
 {
 	const size_t n = w->row / w->j->planes * w->rows;
+	/* with --noise, what lies below the sky may be negative light */
+	const double zero = w->j->args->has_noise ? w->j->args->sky : 0;
 	struct light l = {0};
 
 	for (size_t i = 0; i < n; i++) {
@@ -597,7 +597,8 @@ measure_light(const struct whole *w, const void *data)
 		if (!isfinite(v))
 			continue;
 		l.n++;
-		l.below += v < 0;
+		l.below += v < zero;
+		l.depth += v < zero ? zero - v : 0;
 		l.sum += v - w->j->args->sky;
 		l.squares += v * v;
 	}
@@ -616,22 +617,14 @@ diverged(const struct whole *w, const struct light *l, double rms, const void *x
 	return !lit || !(rms <= 2 * (sqrt(l->squares / (double)l->n) + fabs(w->j->args->sky)));
 }
 
-/* Checks a result of Richardson and Lucy's method, whose model is that data and kernels are never below 0. */
-static void
-check_lucy(struct whole *w, const void *from, const void *to)
+/* Returns how far below 0 the result may lie: ten times the noise, where one datum in a hundred is below 0; else 0. */
+static double
+find_floor(const struct args *args, const struct light *l)
 {
-	const struct light l = measure_light(w, from);
-
-	if (diverged(w, &l, w->j->restored.rms, to))
-		raw_die(w->j->in, "Richardson and Lucy's steps diverge, since kernels have samples "
-				  "below 0: use least squares, --damp");
-	if (l.below > l.n / 100 && !w->warned)
-		warn(
-		    "%s: %.0f %% of the pixels are below 0 and count as 0: if a sky was "
-		    "subtracted, add it again, and give as --sky a level below it by ten times the "
-		    "noise",
-		    raw_name(w->j->in), 100 * (double)l.below / (double)l.n);
-	w->warned |= l.below > l.n / 100;
+	if (l->below <= l->n / 100)
+		return 0;
+	/* of normal noise, sqrt(2 / pi) is how far the samples below 0 lie there in the mean */
+	return 10 * (args->has_noise ? args->noise : l->depth / (double)l->below * sqrt(M_PI / 2));
 }
 
 static void
@@ -639,7 +632,10 @@ deconvolve(struct whole *w, const void *from, void *to)
 {
 	struct job *j = w->j;
 	struct gpu *g = j->args->gpu;
+	const struct light l = measure_light(w, from);
 	struct why why;
+
+	j->restore->o.floor = find_floor(j->args, &l);
 	const int e = g ? gpu_wconv_restore(g, j->restore, from, to, &j->restored, &why)
 			: wconv_restore_run(j->restore, from, to, &j->restored, &why);
 
@@ -647,8 +643,9 @@ deconvolve(struct whole *w, const void *from, void *to)
 		raw_die(j->in, "%s", why.text);
 	if (e)
 		raw_die(j->in, "-g: %s", gpu_why(g));
-	if (!j->args->has_damp)
-		check_lucy(w, from, to);
+	if (!j->args->has_damp && diverged(w, &l, j->restored.rms, to))
+		raw_die(j->in, "Richardson and Lucy's steps diverge, since kernels have samples "
+			       "below 0: use least squares, --damp");
 	if (j->args->common.verbose)
 		fprintf(stderr, "%s: %zu steps, misfit %.6g\n", weir_prog, j->restored.steps,
 			j->restored.rms);

@@ -155,10 +155,10 @@ measure(const T *v, size_t n, wc_extent *part)
 	put_extent(e, part + blockIdx.x);
 }
 
-/* Copies the part of the estimate, of ew samples a row, that begins at `from`. With s: NaN where s is not above `dark`. */
+/* Copies the part of the estimate, of ew samples a row, that begins at `from`. With s: less `floor`, and NaN where s is not above `dark`. */
 template <class T>
 __global__ void
-cut(const T *x, const T *s, T dark, size_t from, size_t ew, unsigned w, size_t n, T *to)
+cut(const T *x, const T *s, T dark, T floor, size_t from, size_t ew, unsigned w, size_t n, T *to)
 {
 	const size_t i = wc_element();
 	size_t row = i;
@@ -166,7 +166,7 @@ cut(const T *x, const T *s, T dark, size_t from, size_t ew, unsigned w, size_t n
 	const size_t at = from + row * ew + column;
 
 	if (i < n)
-		to[i] = s && !(s[at] > dark) ? (T)NAN : x[at];
+		to[i] = !s ? x[at] : s[at] > dark ? x[at] - floor : (T)NAN;
 }
 
 /* Joins n extents to the first. */
@@ -271,6 +271,17 @@ multiply(T *x, const T *t, const T *s, T dark, size_t n)
 	}
 }
 
+/* y += f */
+template <class T>
+__global__ void
+lift(T *y, const T *f, size_t n)
+{
+	const size_t i = wc_element();
+
+	if (i < n)
+		y[i] += f[i];
+}
+
 __global__ void
 add_up(const double *part, unsigned n, double *to)
 {
@@ -294,6 +305,12 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 		return e;
 	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
 		return WC_REFUSED;
+	if (v->d->floor > 0) {
+		GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)v->d->floor, v->m);
+		if ((e = wc_apply<T>(v, false, v->x, v->f)))
+			return e;
+		GPU_LAUNCH(g, lift<T>, wc_blocks(v->n), WC_THREADS, 0, v->y, v->f, v->n);
+	}
 	GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)level, v->m);
 	return gpu_end(g);
 }
@@ -553,7 +570,7 @@ give_estimate(wc_pictures<T> *v, const T *s, void *to)
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
 
-	GPU_LAUNCH(g, cut<T>, wc_blocks(v->n), WC_THREADS, 0, v->x, s, (T)d->dark,
+	GPU_LAUNCH(g, cut<T>, wc_blocks(v->n), WC_THREADS, 0, v->x, s, (T)d->dark, (T)d->floor,
 		   d->oy * d->ew + d->ox, d->ew, (unsigned)d->w, v->n, v->f);
 	return gpu_down(g, to, v->f, v->n * sizeof(T));
 }

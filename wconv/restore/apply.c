@@ -71,6 +71,8 @@ wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double
 		return why_set(why,
 			       "the kernels sum to nothing positive: use least squares, --damp");
 	*level = (k->sum - r->o.sky * (double)k->n) / all;
+	r->floor = r->o.floor * (double)k->n / all;
+	*level += r->floor;
 	if (!(*level > 0)) /* nothing is above the sky: any positive constant can be the start */
 		*level = k->peak > 0 ? 1e-3 * k->peak : 1;
 	r->least = k->peak * (r->in_double ? 1e-14 : 1e-7);

@@ -82,7 +82,7 @@ make_room(struct wconv_restore *r, struct why *why)
 	r->x = weir_alloc_large(r->ew * size, r->eh);
 	r->p = weir_alloc_large(r->ew * size, r->eh);
 	r->s = weir_alloc_large(r->ew * size, r->eh);
-	r->f = weir_alloc_large(r->w * size, r->h);
+	r->f = weir_alloc_large(2 * r->w * size, r->h); /* the second half: if data are lifted */
 	r->r = weir_alloc_large(r->w * size, r->h);
 	r->row = weir_alloc(r->eh, sizeof *r->row);
 	if (r->o.accelerate) {

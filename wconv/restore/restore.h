@@ -10,8 +10,8 @@
  *
  * A is wconv's convolution, which gathers. With `scatters`, A is its adjoint: each point of x spreads along its own
  * kernel, as a point spread function does to light. With q->correlate too, the kernels are the point spread functions.
- * Sums over data run over known samples only. The steps of Richardson-Lucy take y < 0 as 0: with negative data x could grow
- * without limit.
+ * Sums over data run over known samples only. Richardson-Lucy finds x >= -p, p being `floor` over the mean of A 1: its steps find
+ * x + p from y + p A 1. What is still below 0 there counts as 0: with negative data x could grow without limit.
  * Where the edge renormalises, what lies beyond the edges is unknown. The estimate x is then larger than the data by the
  * kernel's size less one, and is cut to the data's size at the end (M. Bertero, P. Boccacci, A&A 437, 2005).
  * With other edges, A takes beyond the edges what enum wconv_edge says.
@@ -31,6 +31,8 @@ struct wconv_restore_options {
 	double damp;
 	/* a constant level that the kernels did not blur, in units of the data */
 	double sky;
+	/* how far below 0 Richardson-Lucy may go, in units of the data; it may change from run to run */
+	double floor;
 	/* the most steps to do; 1 or more */
 	size_t steps;
 	/* stops when the root mean square of y - A x - sky is this or less, in units of the data; 0: does all steps */
@@ -98,6 +100,8 @@ struct wconv_restore {
 	/* Richardson-Lucy: the data; a step's smallest A x + sky; the value of s below which x is not known */
 	const void *y;
 	double least, dark;
+	/* the floor in units of the estimate; if it is not 0, the data above it follow those of f */
+	double floor;
 	/* with acceleration: X and g of the step before, of the estimate's size; the sums g g' and g'^2 of each of its rows */
 	void *last, *gain;
 	double *along, *before;

@@ -134,6 +134,20 @@ find_known(const struct wconv_restore *d, const real *y)
 	return k;
 }
 
+/* Adds A applied to the floor to the data. */
+static void
+lift(struct wconv_restore *d)
+{
+	real *x = d->x, *f = d->f, *to = f + d->w * d->h;
+
+	for (size_t i = 0; i < d->ew * d->eh; i++)
+		x[i] = (real)d->floor;
+	wconv_restore_apply(d, false, x, f, NULL);
+	for (size_t i = 0; i < d->w * d->h; i++)
+		to[i] = ((const real *)d->y)[i] + f[i];
+	d->y = to;
+}
+
 /* Sets s = A' r, with r from find_known(), and x to its start. Returns 0, or -1 with a sentence in why. */
 static int
 start_lucy(struct wconv_restore *d, const struct wconv_known *k, struct why *why)
@@ -149,6 +163,8 @@ start_lucy(struct wconv_restore *d, const struct wconv_known *k, struct why *why
 	}
 	if (wconv_restore_start(d, k, largest, all, &level, why))
 		return -1;
+	if (d->floor > 0)
+		lift(d);
 	for (size_t i = 0; i < n; i++)
 		x[i] = (real)level;
 	for (size_t i = 0; d->o.accelerate && i < n; i++) {
@@ -208,9 +224,9 @@ lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, struct
 	const real *s = d->s;
 	real *x = d->x;
 
+	d->y = y;
 	if (start_lucy(d, &k, why))
 		return -1;
-	d->y = y;
 	for (done->steps = 0;; done->steps++) {
 		wconv_restore_apply(d, false, x, d->f, divide);
 		if (wconv_restore_ends(d, done, sum_rows(d->row, d->h), k.n))
@@ -222,8 +238,7 @@ lucy(struct wconv_restore *d, const void *y, struct wconv_restored *done, struct
 		tell(d, done->steps + 1);
 	}
 	for (size_t i = 0; i < d->ew * d->eh; i++)
-		if (!((double)s[i] > d->dark))
-			x[i] = (real)NAN;
+		x[i] = (double)s[i] > d->dark ? x[i] - (real)d->floor : (real)NAN;
 	return 0;
 }
 
