@@ -17,7 +17,6 @@ static const char aliases[] =
     "alone by 180\0"
     "rawaxes rot90=--order=y,x --flip=x turns as rot90 does\0wconv deblur=--deconvolve\0"
     "wconv iterations=--deconvolve\0wconv sigma=--gaussian\0wconv blur=--gaussian\0"
-    "wconv blur=rawmath --sizes=19,19 'exp(-((x-9)^2+(y-9)^2)/18)' >FILE makes a Gaussian for -k "
     "FILE\0"
     "rawaxes channel=--slice=c:I takes colour or band I\0rawaxes swapaxes=--order=y,x transposes\0"
     "tifftoraw band=pipe to rawaxes --slice=c:I\0rawaxes axes=--order\0rawlabel csv=--to=csv\0"
