@@ -609,14 +609,11 @@ gpu_settle(struct gpu *g, const void *host, size_t bytes)
 int
 gpu_hold(struct gpu *g, int slot, size_t bytes, void **at)
 {
-	int err;
-
 	if (g->bytes[slot] < bytes || !g->held[slot]) {
 		GPU_TRY(g, cudaFree(g->held[slot]));
 		g->held[slot] = NULL;
 		g->bytes[slot] = 0;
-		if ((err = allocate(g, bytes, &g->held[slot])))
-			return err;
+		GPU_DO(allocate(g, bytes, &g->held[slot]));
 		g->bytes[slot] = bytes;
 	}
 	*at = g->held[slot];
@@ -687,10 +684,8 @@ int
 gpu_down(struct gpu *g, void *host, const void *device, size_t bytes)
 {
 	const double t0 = now();
-	const int err = gpu_settle_here(g, host, bytes);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_settle_here(g, host, bytes));
 	GPU_TRY(g, ring_follow(g->ring.stream, g->stream[0], g->order));
 	GPU_TRY(g, ring_down(&g->ring, host, device, bytes));
 	g->copy += now() - t0;

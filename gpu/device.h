@@ -33,6 +33,14 @@ take_index(size_t *i, unsigned n)
 	return (unsigned)(whole - *i * n);
 }
 
+/* Returns the error of a call, if it has one. */
+#define GPU_DO(...)                                  \
+	do {                                         \
+		const int gpu_error = (__VA_ARGS__); \
+		if (gpu_error)                       \
+			return gpu_error;            \
+	} while (0)
+
 /* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 

@@ -293,13 +293,14 @@ int
 get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 {
 	const bool timed = g->timed;
-	int err;
 
 	*p = g->ffts ? find_plan(g->ffts, f) : NULL;
 	if (*p)
 		return 0;
-	if ((timed && (err = gpu_end(g))) || (err = begin(g)) || (err = add_plan(g, f, p)))
-		return err;
+	if (timed)
+		GPU_DO(gpu_end(g));
+	GPU_DO(begin(g));
+	GPU_DO(add_plan(g, f, p));
 	return timed ? gpu_begin(g) : 0;
 }
 
@@ -326,10 +327,8 @@ gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f)
 {
 	planned *p;
 	void *area;
-	int err;
 
-	if ((err = get_plan(g, f, &p)))
-		return err;
+	GPU_DO(get_plan(g, f, &p));
 	return p->work ? gpu_hold(g, GPU_SLOT_FFT, p->work, &area) : 0;
 }
 
@@ -350,10 +349,10 @@ int
 gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
 {
 	planned *p;
-	int err;
 
-	if ((err = gpu_fft_prepare(g, f)) || (err = get_plan(g, f, &p)) || (err = set_area(g, p)))
-		return err;
+	GPU_DO(gpu_fft_prepare(g, f));
+	GPU_DO(get_plan(g, f, &p));
+	GPU_DO(set_area(g, p));
 	const library *l = &g->ffts->l;
 	if (f->kind == GPU_FFT_C2C)
 		FFT_TRY(g, "cufftExecC2C", l->complex[f->is_double](p->plan, in, out, sign));
@@ -449,15 +448,13 @@ gpu_fft_slices_prepare(struct gpu *g, const struct gpu_fft_slices *f)
 int
 gpu_fft_spread_slices(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data)
 {
-	const int err = transform_others(g, f, sign, data);
-
-	return err ? err : gpu_fft(g, &f->slowest, sign, data, data);
+	GPU_DO(transform_others(g, f, sign, data));
+	return gpu_fft(g, &f->slowest, sign, data, data);
 }
 
 int
 gpu_fft_gather_slices(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data)
 {
-	const int err = gpu_fft(g, &f->slowest, sign, data, data);
-
-	return err ? err : transform_others(g, f, sign, data);
+	GPU_DO(gpu_fft(g, &f->slowest, sign, data, data));
+	return transform_others(g, f, sign, data);
 }

@@ -63,12 +63,9 @@ refuse_other(struct gpu *g)
 int
 prepare(struct gpu *g)
 {
-	int err;
-
 	GPU_TRY(g, cudaSetDevice(g->number));
 	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
-	if ((err = refuse_other(g)))
-		return err;
+	GPU_DO(refuse_other(g));
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
 	return gpu_open_copies(g);
 }

@@ -388,18 +388,15 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 {
 	const bool colour = dp_is_colour(&e->o, e->c);
 	const unsigned fields = (unsigned)dp_fields(&e->o), all = blocks(most->plane);
-	int err;
 
 	if (e->flanks) {
-		if ((err = differentiate(g, *e, e->gray, 1, n, *most)))
-			return err;
+		GPU_DO(differentiate(g, *e, e->gray, 1, n, *most));
 		GPU_LAUNCH(g, find_sizes, dim3(all, n), THREADS, 0, *e, false);
 	}
-	if (!colour && (err = differentiate(g, *e, e->gray, fields - 1, n, *most)))
-		return err;
+	if (!colour)
+		GPU_DO(differentiate(g, *e, e->gray, fields - 1, n, *most));
 	for (size_t c = 0; colour && c < e->c; c++) {
-		if ((err = differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, *most)))
-			return err;
+		GPU_DO(differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, *most));
 		GPU_LAUNCH(g, add_tensor, dim3(all, n), THREADS, 0, *e, c == 0);
 	}
 	if (colour)

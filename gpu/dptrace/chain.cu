@@ -337,16 +337,12 @@ take_lists(struct dp_job *j, struct lists *l, void **host)
 int
 pass(struct dp_job *j, const struct lists *l, unsigned n)
 {
-	int err = gpu_up(j->g, l->on_ids, l->ids, n * sizeof *l->ids);
-
-	if (err || (err = gpu_begin(j->g)))
-		return err;
+	GPU_DO(gpu_up(j->g, l->on_ids, l->ids, n * sizeof *l->ids));
+	GPU_DO(gpu_begin(j->g));
 	GPU_LAUNCH(j->g, meet, n, THREADS, 0, j->on, l->on_ids, l->on_out);
-	if ((err = dp_forward(j, l->on_ids, n)))
-		return err;
+	GPU_DO(dp_forward(j, l->on_ids, n));
 	GPU_LAUNCH(j->g, pass_out, n, THREADS, 0, j->on, l->on_ids, l->on_out);
-	if ((err = gpu_end(j->g)))
-		return err;
+	GPU_DO(gpu_end(j->g));
 	return gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out);
 }
 
@@ -401,16 +397,14 @@ int
 go(struct dp_job *j, const struct lists *l)
 {
 	unsigned count;
-	int err;
 
 	GPU_LAUNCH(j->g, begin, (unsigned)j->nline, THREADS, 0, j->on);
 	for (int k = 0; (count = list_segments(j, l, k, false)) > 0; k++)
 		while (count) {
-			if ((err = pass(j, l, count)))
-				return err;
+			GPU_DO(pass(j, l, count));
 			count = look_over(j, l, count);
-			if (count && (err = send_released(j)))
-				return err;
+			if (count)
+				GPU_DO(send_released(j));
 		}
 	return 0;
 }
@@ -420,14 +414,12 @@ int
 finish(struct dp_job *j, const struct lists *l)
 {
 	const unsigned n = (unsigned)j->nline;
-	int err = gpu_begin(j->g);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_begin(j->g));
 	GPU_LAUNCH(j->g, end, n, THREADS, 0, j->on, l->on_out);
 	GPU_LAUNCH(j->g, follow, n, WARP, 0, j->on);
-	if ((err = gpu_end(j->g)) || (err = gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out)))
-		return err;
+	GPU_DO(gpu_end(j->g));
+	GPU_DO(gpu_down(j->g, l->out, l->on_out, n * sizeof *l->out));
 	for (unsigned i = 0; i < n; i++)
 		j->best[i] += j->solved[i] ? (double)l->out[i].most : 0;
 	return 0;
@@ -438,15 +430,13 @@ int
 find_margins(struct dp_job *j, const struct lists *l)
 {
 	unsigned count;
-	int err;
 
 	for (int k = 0; (count = list_segments(j, l, k, true)) > 0; k++) {
-		if ((err = gpu_up(j->g, l->on_ids, l->ids, count * sizeof *l->ids)) ||
-		    (err = gpu_begin(j->g)) || (err = dp_backward(j, l->on_ids, count)))
-			return err;
+		GPU_DO(gpu_up(j->g, l->on_ids, l->ids, count * sizeof *l->ids));
+		GPU_DO(gpu_begin(j->g));
+		GPU_DO(dp_backward(j, l->on_ids, count));
 		GPU_LAUNCH(j->g, meet_back, count, THREADS, 0, j->on, l->on_ids);
-		if ((err = gpu_end(j->g)))
-			return err;
+		GPU_DO(gpu_end(j->g));
 	}
 	return 0;
 }
@@ -454,24 +444,22 @@ find_margins(struct dp_job *j, const struct lists *l)
 int
 solve(struct dp_job *j, const struct lists *l)
 {
-	int err = gpu_begin(j->g);
-
-	if (err)
-		return err;
+	GPU_DO(gpu_begin(j->g));
 	if (j->ntable)
 		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
-	if ((err = gpu_end(j->g)))
-		return err;
+	GPU_DO(gpu_end(j->g));
 	for (unsigned i = 0; i < j->nline; i++) {
 		j->best[i] = 0;
 		j->solved[i] = true;
 	}
 	memset(j->released, 0, j->nseg * sizeof *j->released);
-	if ((err = send_released(j)) || (err = go(j, l)) || (err = finish(j, l)) ||
-	    (j->margins && (err = find_margins(j, l))) ||
-	    (err = gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at)) ||
-	    (err = gpu_down(j->g, j->link, j->on.link, j->nguide * sizeof *j->link)))
-		return err;
+	GPU_DO(send_released(j));
+	GPU_DO(go(j, l));
+	GPU_DO(finish(j, l));
+	if (j->margins)
+		GPU_DO(find_margins(j, l));
+	GPU_DO(gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at));
+	GPU_DO(gpu_down(j->g, j->link, j->on.link, j->nguide * sizeof *j->link));
 	return j->margins ? gpu_down(j->g, j->margin, j->on.margin, j->nguide * sizeof *j->margin)
 			  : 0;
 }

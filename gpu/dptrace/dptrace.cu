@@ -146,10 +146,8 @@ int
 batch_choose(struct batch *b)
 {
 	size_t room, used = 0;
-	const int err = gpu_room(b->g, &room);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_room(b->g, &room));
 	b->n = b->nseg = 0;
 	while (b->first + b->n < b->end) {
 		const size_t n = b->p->first[b->first + b->n + 1] - b->p->first[b->first + b->n];
@@ -432,7 +430,6 @@ make_base(struct batch *b)
 	const size_t base = last->base + 3 * last->plane, bench = last->bench + dp_bench_size(last);
 	dp_most most = {0, 0, 0};
 	void *held, *scratch;
-	int err;
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		const dp_strip *x = &b->strip[i];
@@ -440,9 +437,8 @@ make_base(struct batch *b)
 		most.along = larger_size((size_t)x->g.ncol * x->raw_rows, most.along);
 		most.plane = larger_size(x->plane, most.plane);
 	}
-	if ((err = gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held)) ||
-	    (err = gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch)))
-		return err;
+	GPU_DO(gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held));
+	GPU_DO(gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch));
 	b->on.base = static_cast<float *>(held);
 	b->on.ref = b->on.base + base;
 	b->on.g0 = b->on.ref + b->nseg;
@@ -451,9 +447,10 @@ make_base(struct batch *b)
 	b->on.flanks = false;
 	for (size_t i = 0; i < b->nseg; i++)
 		b->on.flanks |= b->strip[i].rule.flank > 0;
-	if ((err = send_strips(b)) || (err = gpu_begin(b->g)) ||
-	    (err = dp_base(b->g, &b->on, (unsigned)b->nseg, &most)) || (err = gpu_end(b->g)))
-		return err;
+	GPU_DO(send_strips(b));
+	GPU_DO(gpu_begin(b->g));
+	GPU_DO(dp_base(b->g, &b->on, (unsigned)b->nseg, &most));
+	GPU_DO(gpu_end(b->g));
 	return gpu_down(b->g, b->top, b->on.top, b->nseg * sizeof *b->top);
 }
 
@@ -472,7 +469,6 @@ int
 make_scores(struct batch *b, struct dp_job *j)
 {
 	size_t fields = 0, offsets = 0, slopes = 0, most_fields = 0, most_offsets = 0;
-	int err;
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		dp_strip *x = &b->strip[i];
@@ -487,14 +483,14 @@ make_scores(struct batch *b, struct dp_job *j)
 		most_fields = larger_size(z.fields / 3, most_fields);
 		most_offsets = larger_size(z.offsets, most_offsets);
 	}
-	err = gpu_place(b->g, HOLD_STRIP, [=](gpu_block *a) {
+	GPU_DO(gpu_place(b->g, HOLD_STRIP, [=](gpu_block *a) {
 		b->on.slope = gpu_take<dp_slope>(a, slopes);
 		b->on.fields = gpu_take<float>(a, fields);
 		b->on.offset = gpu_take<int>(a, offsets);
-	});
-	if (err || (err = send_strips(b)) || (err = gpu_begin(b->g)) ||
-	    (err = dp_scores(j, &b->on, most_fields, most_offsets)))
-		return err;
+	}));
+	GPU_DO(send_strips(b));
+	GPU_DO(gpu_begin(b->g));
+	GPU_DO(dp_scores(j, &b->on, most_fields, most_offsets));
 	return gpu_end(b->g);
 }
 

@@ -212,20 +212,17 @@ send_scores(struct dp_job *j, const struct dptrace_table *seg)
 {
 	size_t most = 0;
 	void *device;
-	int err;
 
 	for (size_t k = 0; k < j->nseg; k++)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
 			most = links > most ? links : most;
 		}
-	if ((err = gpu_hold(j->g, HOLD_STRIP, most * sizeof(float), &device)))
-		return err;
+	GPU_DO(gpu_hold(j->g, HOLD_STRIP, most * sizeof(float), &device));
 	for (size_t k = 0; k < j->nseg; k++)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
-			if ((err = gpu_up(j->g, device, seg[k].score[g], links * sizeof(float))))
-				return err;
+			GPU_DO(gpu_up(j->g, device, seg[k].score[g], links * sizeof(float)));
 			GPU_LAUNCH(j->g, lay_scores, (unsigned)((links + 255) / 256), 256, 0,
 				   j->on.guide + j->seg[k].guide + g,
 				   static_cast<const float *>(device), j->on.S);
@@ -239,17 +236,14 @@ int
 dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
 	   dp_course_of *course, void *ctx)
 {
-	int err;
-
 	j->nline = nline;
 	count_all(j, n, course, ctx);
-	if ((err = refuse_large(j)))
-		return err;
+	GPU_DO(refuse_large(j));
 	if (!(j->held = gpu_place_on_host([=](gpu_block *b) { take_host(j, b); })))
 		return -ENOMEM;
 	fill_host(j, n, line, course, ctx);
-	err = send_tables(j);
-	return err ? err : gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
+	GPU_DO(send_tables(j));
+	return gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
 }
 
 void

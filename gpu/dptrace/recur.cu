@@ -539,12 +539,10 @@ int
 dp_backward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const unsigned maxn = (unsigned)j->maxn;
-	int err;
 
 	GPU_LAUNCH(j->g, begin_sums<true>, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
 		   j->on, ids);
-	if ((err = sweep_all<true>(j, ids, n)))
-		return err;
+	GPU_DO(sweep_all<true>(j, ids, n));
 	GPU_LAUNCH(j->g, find_through, dim3(blocks(j->on.maxd, THREADS), n, maxn - 1), THREADS, 0,
 		   j->on, ids);
 	GPU_LAUNCH(j->g, find_margins, dim3(maxn, n), WARP, 0, j->on, ids);

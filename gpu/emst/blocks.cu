@@ -450,17 +450,14 @@ choose_lo(const grid w, const nodes k)
 int
 place_blocks(struct gpu *g, nodes *k)
 {
-	const int err = gpu_place(g, HOLD_NODES, [&](gpu_block *at) {
+	GPU_DO(gpu_place(g, HOLD_NODES, [&](gpu_block *at) {
 		k->bits = gpu_take<u64>(at, BLOCKS);
 		for (unsigned level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64)
 			k->label[level] = gpu_take<unsigned>(at, n);
 		k->first = gpu_take<unsigned>(at, BLOCKS + 1);
 		k->scratch = gpu_take<unsigned>(at, prim_scan_words(BLOCKS + 1));
 		k->count = gpu_take<counts>(at, 1);
-	});
-
-	if (err)
-		return err;
+	}));
 	GPU_TRY(g, cudaMemsetAsync(k->first + BLOCKS, 0, 4, g->stream[0]));
 	return 0;
 }
@@ -480,15 +477,14 @@ place_colours(struct gpu *g, nodes *k)
 int
 make_nodes(struct gpu *g, const grid &w, nodes *k)
 {
-	int err;
-
-	if ((err = gpu_begin(g)) || (err = place_blocks(g, k)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(place_blocks(g, k));
 	GPU_LAUNCH(g, make_blocks, BLOCKS / THREADS, THREADS, 0, w, *k);
-	if ((err = prim_scan(g, k->first, BLOCKS + 1, k->scratch)) || (err = gpu_end(g)) ||
-	    (err = gpu_look(g, &k->n, k->first + BLOCKS, sizeof k->n)) ||
-	    (err = place_colours(g, k)) || (err = gpu_begin(g)))
-		return err;
+	GPU_DO(prim_scan(g, k->first, BLOCKS + 1, k->scratch));
+	GPU_DO(gpu_end(g));
+	GPU_DO(gpu_look(g, &k->n, k->first + BLOCKS, sizeof k->n));
+	GPU_DO(place_colours(g, k));
+	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(k->bound, 0, k->n * sizeof *k->bound, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(k->to, 0xff, k->n * sizeof *k->to, g->stream[0]));
 	GPU_LAUNCH(g, list_colours, BLOCKS / THREADS, THREADS, 0, w, *k);
@@ -513,10 +509,9 @@ int
 round_of(struct gpu *g, const grid &w, const nodes &k, bool first, unsigned *edges)
 {
 	const unsigned fill = 8 * (unsigned)g->prop.multiProcessorCount;
-	int err;
 
-	if ((err = label_nodes(g, w, k, first)) || (err = emst_forget(g, w)))
-		return err;
+	GPU_DO(label_nodes(g, w, k, first));
+	GPU_DO(emst_forget(g, w));
 	if (!first)
 		GPU_LAUNCH(g, recall, blocks_for(k.n, THREADS), THREADS, 0, w, k);
 	GPU_LAUNCH(g, search_near, blocks_for(k.n, THREADS), THREADS, 0, w, k);

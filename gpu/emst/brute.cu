@@ -590,14 +590,12 @@ bvh_make(struct gpu *g, const work &w, const bvh &b)
 {
 	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
 	const unsigned blocks = blocks_for(w.n, THREADS);
-	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
 	GPU_LAUNCH(g, (make_codes<T, K>), blocks, THREADS, 0, w, b);
-	if ((err = prim_sort(g, b.code, b.index, w.n, 0, b.scratch)))
-		return err;
+	GPU_DO(prim_sort(g, b.code, b.index, w.n, 0, b.scratch));
 	GPU_LAUNCH(g, (build<T, K>), blocks, THREADS, 0, w, b);
 	return 0;
 }
@@ -643,12 +641,10 @@ int
 round_of(struct gpu *g, const work &w, const bvh *b)
 {
 	const unsigned all = blocks_for(w.n, THREADS);
-	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
-	if ((err = find_nearest<T, K>(g, w, b)))
-		return err;
+	GPU_DO(find_nearest<T, K>(g, w, b));
 	GPU_LAUNCH(g, choose_rank<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, choose_edge<T>, all, THREADS, 0, w);
 	GPU_LAUNCH(g, hook<T>, all, THREADS, 0, w, K);
@@ -663,18 +659,18 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 {
 	counts c = {0, 0};
 	unsigned before;
-	int err;
 
 	if constexpr (K <= BVH_DIMS)
-		if (b && (err = bvh_make<T, K>(g, w, *b)))
-			return err;
+		if (b)
+			GPU_DO(bvh_make<T, K>(g, w, *b));
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
 	GPU_LAUNCH(g, single<work>, blocks_for(w.n, THREADS), THREADS, 0, w);
 	do {
 		before = c.edges;
-		if ((err = gpu_begin(g)) || (err = round_of<T, K>(g, w, b)) || (err = gpu_end(g)) ||
-		    (err = gpu_look(g, &c, w.count, sizeof c)))
-			return err;
+		GPU_DO(gpu_begin(g));
+		GPU_DO(round_of<T, K>(g, w, b));
+		GPU_DO(gpu_end(g));
+		GPU_DO(gpu_look(g, &c, w.count, sizeof c));
 		if (c.equal && !distinct)
 			return -EEXIST;
 	} while (c.edges + 1 < w.n && c.edges > before);
@@ -731,32 +727,28 @@ place(struct gpu *g, size_t n, unsigned K, bool brute, const points<T> *p, work 
 	const unsigned want = 8 * (unsigned)g->prop.multiProcessorCount;
 	T *x;
 	unsigned *number;
-	int err;
 
 	w->n = (unsigned)n;
 	w->parts = brute && blocks < want ? min(blocks_for(want, blocks), MOST_PARTS) : 1;
-	if ((err = gpu_place(g, HOLD_POINTS,
-			     [&](gpu_block *at) {
-				     w->x = x = gpu_take<T>(at, n * K);
-				     w->number = number = gpu_take<unsigned>(at, n);
-				     w->d2 = gpu_take<T>(at, w->parts * n);
-				     w->to = gpu_take<unsigned>(at, w->parts * n);
-				     w->edges = gpu_take<edge>(at, n);
-				     w->count = gpu_take<counts>(at, 1);
-			     })) ||
-	    (err = gpu_place(g, HOLD_LABELS,
-			     [&](gpu_block *at) {
-				     w->tree = gpu_take<unsigned>(at, n);
-				     w->parent = gpu_take<unsigned>(at, n);
-			     })) ||
-	    (err = gpu_place(g, HOLD_CHOICE, [&](gpu_block *at) {
-		     w->length = gpu_take<u64>(at, n);
-		     w->rank = gpu_take<u64>(at, n);
-		     w->chosen = gpu_take<uint2>(at, n);
-	     })))
-		return err;
-	err = gpu_up(g, x, p->x, n * K * sizeof *x);
-	return err ? err : gpu_up(g, number, p->number, n * 4);
+	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *at) {
+		w->x = x = gpu_take<T>(at, n * K);
+		w->number = number = gpu_take<unsigned>(at, n);
+		w->d2 = gpu_take<T>(at, w->parts * n);
+		w->to = gpu_take<unsigned>(at, w->parts * n);
+		w->edges = gpu_take<edge>(at, n);
+		w->count = gpu_take<counts>(at, 1);
+	}));
+	GPU_DO(gpu_place(g, HOLD_LABELS, [&](gpu_block *at) {
+		w->tree = gpu_take<unsigned>(at, n);
+		w->parent = gpu_take<unsigned>(at, n);
+	}));
+	GPU_DO(gpu_place(g, HOLD_CHOICE, [&](gpu_block *at) {
+		w->length = gpu_take<u64>(at, n);
+		w->rank = gpu_take<u64>(at, n);
+		w->chosen = gpu_take<uint2>(at, n);
+	}));
+	GPU_DO(gpu_up(g, x, p->x, n * K * sizeof *x));
+	return gpu_up(g, number, p->number, n * 4);
 }
 
 /* The scale that spreads each coordinate over the bits that it has in a code. */
@@ -872,12 +864,12 @@ grow(struct gpu *g, const emst_set *s, bool all, points<T> *p, emst_tree *t)
 	const bool brute = all || K > BVH_DIMS || s->n < 2;
 	bvh b = {};
 	work w = {};
-	int err;
 
-	if ((err = make_points(p, s, K)) || (err = place(g, s->n, K, brute, p, &w)) ||
-	    (!brute && (err = place_bvh(g, p, s->n, K, &b))) ||
-	    (err = run<T>(g, w, K, brute ? NULL : &b, s->type == EMST_CODE)))
-		return err;
+	GPU_DO(make_points(p, s, K));
+	GPU_DO(place(g, s->n, K, brute, p, &w));
+	if (!brute)
+		GPU_DO(place_bvh(g, p, s->n, K, &b));
+	GPU_DO(run<T>(g, w, K, brute ? NULL : &b, s->type == EMST_CODE));
 	return finish(g, w, p, t);
 }
 

@@ -143,17 +143,15 @@ join_shell(struct gpu *g, grid w, unsigned d2, unsigned *edges)
 {
 	const offsets s = offsets_of(d2);
 	unsigned before;
-	int err;
 
 	w.shell = d2;
 	do {
 		before = *edges;
-		if ((err = gpu_begin(g)) || (err = emst_forget(g, w)))
-			return err;
+		GPU_DO(gpu_begin(g));
+		GPU_DO(emst_forget(g, w));
 		GPU_LAUNCH(g, offer_pairs, dim3(blocks_for(4 * w.rows, THREADS), (unsigned)s.n),
 			   THREADS, 0, w, s);
-		if ((err = emst_hook(g, w, edges)))
-			return err;
+		GPU_DO(emst_hook(g, w, edges));
 	} while (*edges > before && *edges + 1 < w.n);
 	return 0;
 }
@@ -183,31 +181,26 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 {
 	uint64_t *bits;
 	unsigned *before, *rows;
-	int err;
 
 	w->n = (unsigned)l->n;
-	if ((err = gpu_place(g, HOLD_LATTICE,
-			     [&](gpu_block *at) {
-				     w->bits = bits = gpu_take<uint64_t>(at, BITS);
-				     w->before = before = gpu_take<unsigned>(at, COUNTS);
-				     w->row = rows = gpu_take<unsigned>(at, w->rows);
-			     })) ||
-	    (err = gpu_place(g, HOLD_TREES,
-			     [&](gpu_block *at) {
-				     w->best = gpu_take<u64>(at, l->n);
-				     w->tree = gpu_take<unsigned>(at, l->n);
-				     w->parent = gpu_take<unsigned>(at, l->n);
-				     w->lo = gpu_take<unsigned>(at, l->n);
-			     })) ||
-	    (err = gpu_place(g, HOLD_CODE_EDGES, [&](gpu_block *at) {
-		     w->count = gpu_take<unsigned>(at, 1);
-		     w->edges = gpu_take<code_edge>(at, l->n);
-	     })))
-		return err;
-	if ((err = gpu_up(g, bits, l->bits, BITS * 8)) ||
-	    (err = gpu_up(g, before, l->before, COUNTS * 4)) ||
-	    (err = gpu_up(g, rows, row, w->rows * 4)))
-		return err;
+	GPU_DO(gpu_place(g, HOLD_LATTICE, [&](gpu_block *at) {
+		w->bits = bits = gpu_take<uint64_t>(at, BITS);
+		w->before = before = gpu_take<unsigned>(at, COUNTS);
+		w->row = rows = gpu_take<unsigned>(at, w->rows);
+	}));
+	GPU_DO(gpu_place(g, HOLD_TREES, [&](gpu_block *at) {
+		w->best = gpu_take<u64>(at, l->n);
+		w->tree = gpu_take<unsigned>(at, l->n);
+		w->parent = gpu_take<unsigned>(at, l->n);
+		w->lo = gpu_take<unsigned>(at, l->n);
+	}));
+	GPU_DO(gpu_place(g, HOLD_CODE_EDGES, [&](gpu_block *at) {
+		w->count = gpu_take<unsigned>(at, 1);
+		w->edges = gpu_take<code_edge>(at, l->n);
+	}));
+	GPU_DO(gpu_up(g, bits, l->bits, BITS * 8));
+	GPU_DO(gpu_up(g, before, l->before, COUNTS * 4));
+	GPU_DO(gpu_up(g, rows, row, w->rows * 4));
 	GPU_TRY(g, cudaMemsetAsync(w->count, 0, sizeof *w->count, g->stream[0]));
 	GPU_LAUNCH(g, single<grid>, blocks_for(w->n, THREADS), THREADS, 0, *w);
 	return 0;
@@ -298,11 +291,10 @@ emst_forget(struct gpu *g, const grid &w)
 int
 emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 {
-	int err;
-
 	GPU_LAUNCH(g, hook, blocks_for(w.n, THREADS), THREADS, 0, w);
 	GPU_LAUNCH(g, relabel<grid>, blocks_for(w.n, THREADS), THREADS, 0, w);
-	return (err = gpu_end(g)) ? err : gpu_look(g, edges, w.count, sizeof *edges);
+	GPU_DO(gpu_end(g));
+	return gpu_look(g, edges, w.count, sizeof *edges);
 }
 
 /* A lattice with a step above 1 is made anew by the run. */

@@ -82,16 +82,12 @@ int
 sort_edges(struct gpu *g, const E &e, const order &o)
 {
 	const unsigned blocks = (o.n + ORDER_THREADS - 1) / ORDER_THREADS;
-	int err;
 
-	if ((err = gpu_begin(g)))
-		return err;
+	GPU_DO(gpu_begin(g));
 	for (unsigned k = 0; k < E::KEYS; k++) {
 		GPU_LAUNCH(g, take_key<E>, blocks, ORDER_THREADS, 0, e, o, k, k > 0);
-		err = k ? prim_sort_again(g, o.key, o.index, o.n, e.limit[k], o.scratch)
-			: prim_sort(g, o.key, o.index, o.n, e.limit[k], o.scratch);
-		if (err)
-			return err;
+		GPU_DO(k ? prim_sort_again(g, o.key, o.index, o.n, e.limit[k], o.scratch)
+			 : prim_sort(g, o.key, o.index, o.n, e.limit[k], o.scratch));
 	}
 	GPU_LAUNCH(g, write_edges<E>, blocks, ORDER_THREADS, 0, e, o);
 	return gpu_end(g);
@@ -106,7 +102,6 @@ int
 order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, struct emst_tree *t)
 {
 	order o = {};
-	int err;
 
 	t->n = n;
 	t->edge = static_cast<struct emst_edge *>(weir_alloc_large(n, sizeof *t->edge));
@@ -115,10 +110,9 @@ order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, s
 		return -ENOMEM;
 	if (n < 2)
 		return 0;
-	if ((err = place_order(g, n - 1, sort_slot, ends_slot, &o)) ||
-	    (err = sort_edges(g, e, o)) ||
-	    (err = gpu_down(g, t->edge, o.ends, o.n * sizeof *t->edge)))
-		return err;
+	GPU_DO(place_order(g, n - 1, sort_slot, ends_slot, &o));
+	GPU_DO(sort_edges(g, e, o));
+	GPU_DO(gpu_down(g, t->edge, o.ends, o.n * sizeof *t->edge));
 	return gpu_down(g, t->length, o.length, o.n * sizeof *t->length);
 }
 

@@ -144,11 +144,9 @@ place_field(const job *o, const part *a, field *f)
 	const rims r = rims_of(o, a);
 	const field largest = field_of(o, with_rims(o, o->band));
 	const size_t bytes = field_words(largest) * word_bytes(&largest);
-	int err;
 
 	*f = field_of(o, a->n + r.before + r.behind);
-	if ((err = gpu_hold(o->g, HOLD_J, bytes, &f->J)))
-		return err;
+	GPU_DO(gpu_hold(o->g, HOLD_J, bytes, &f->J));
 	return gpu_hold(o->g, HOLD_I, bytes, &f->I);
 }
 
@@ -191,12 +189,10 @@ take_rim(const job *o, const field *f, size_t k, size_t from)
 				 : from >= s->first + s->n ? o->beyond[1]
 							   : o->J + bytes_of(o, from);
 	void *at;
-	int err;
 
-	if ((err = gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at)) ||
-	    (err = gpu_up(o->g, at, host, bytes_of(o, 1))) ||
-	    (err = morphrec_pack(o->g, f, k, 1, f->J, at)))
-		return err;
+	GPU_DO(gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at));
+	GPU_DO(gpu_up(o->g, at, host, bytes_of(o, 1)));
+	GPU_DO(morphrec_pack(o->g, f, k, 1, f->J, at));
 	GPU_TRY(o->g, cudaMemcpyAsync((char *)f->I + (k * rows + 1) * bytes,
 				      (char *)f->J + (k * rows + 1) * bytes, rows * bytes,
 				      cudaMemcpyDeviceToDevice, o->g->stream[0]));
@@ -303,20 +299,19 @@ band_make(job *o)
 	void *at, *nan;
 	unsigned any;
 	field f;
-	int err;
 
-	if ((err = place_field(o, a, &f)) || (err = clear_words(o, &f, f.J)) ||
-	    (err = clear_words(o, &f, f.I)) || (err = place_samples(o, &at)) ||
-	    (err = gpu_hold(o->g, HOLD_NAN, sizeof any, &nan)))
-		return err;
+	GPU_DO(place_field(o, a, &f));
+	GPU_DO(clear_words(o, &f, f.J));
+	GPU_DO(clear_words(o, &f, f.I));
+	GPU_DO(place_samples(o, &at));
+	GPU_DO(gpu_hold(o->g, HOLD_NAN, sizeof any, &nan));
 	GPU_TRY(o->g, cudaMemsetAsync(nan, 0, sizeof any, o->g->stream[0]));
 	const outline whole = {(a->first - r.before) * f.unit, o->h, o->d};
-	if ((err = gpu_up(o->g, at, o->I + bytes_of(o, a->first), bytes_of(o, a->n))) ||
-	    (err = morphrec_make(o->g, &f, r.before, a->n, at, &o->recipe, &whole,
-				 static_cast<unsigned *>(nan))))
-		return err;
-	if (f.map.real && (err = gpu_look(o->g, &any, nan, sizeof any)))
-		return err;
+	GPU_DO(gpu_up(o->g, at, o->I + bytes_of(o, a->first), bytes_of(o, a->n)));
+	GPU_DO(morphrec_make(o->g, &f, r.before, a->n, at, &o->recipe, &whole,
+			     static_cast<unsigned *>(nan)));
+	if (f.map.real)
+		GPU_DO(gpu_look(o->g, &any, nan, sizeof any));
 	o->nan = f.map.real && any;
 	o->here = *a;
 	return 0;
@@ -329,11 +324,10 @@ band_finish(job *o)
 	const part *const a = &o->share;
 	void *at;
 	field f;
-	int err;
 
-	if ((err = place_field(o, a, &f)) || (err = place_samples(o, &at)) ||
-	    (err = morphrec_unpack(o->g, &f, rims_of(o, a).before, a->n, f.J, at, &o->recipe)))
-		return err;
+	GPU_DO(place_field(o, a, &f));
+	GPU_DO(place_samples(o, &at));
+	GPU_DO(morphrec_unpack(o->g, &f, rims_of(o, a).before, a->n, f.J, at, &o->recipe));
 	const gpu_result all = {o->J + bytes_of(o, a->first), at, bytes_of(o, a->n)};
 	return gpu_later(o->g, &all, 1);
 }
@@ -536,9 +530,9 @@ int
 finish_share(struct gpu *, size_t i, void *jobs)
 {
 	job *const o = static_cast<job *>(jobs) + i;
-	const int err = o->share.n ? band_finish(o) : 0;
 
-	return err ? err : gpu_settle_here(o->g, NULL, 0);
+	GPU_DO(o->share.n ? band_finish(o) : 0);
+	return gpu_settle_here(o->g, NULL, 0);
 }
 
 /*

@@ -298,26 +298,22 @@ int
 morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
 	      const void *samples)
 {
-	const int err = gpu_begin(g);
-
-	return err ? err : BY_BITS(f, to_words, g, f, span_of(f, first, n), words, samples);
+	GPU_DO(gpu_begin(g));
+	return BY_BITS(f, to_words, g, f, span_of(f, first, n), words, samples);
 }
 
 int
 morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
 		void *samples, const morphrec_recipe *r)
 {
-	const int err = gpu_begin(g);
-
-	return err ? err : BY_BITS(f, to_samples, g, f, span_of(f, first, n), words, samples, *r);
+	GPU_DO(gpu_begin(g));
+	return BY_BITS(f, to_samples, g, f, span_of(f, first, n), words, samples, *r);
 }
 
 int
 morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
 	      const morphrec_recipe *r, const outline *whole, unsigned *nan)
 {
-	const int err = gpu_begin(g);
-
-	return err ? err
-		   : BY_BITS(f, make_words, g, f, span_of(f, first, n), samples, *r, *whole, nan);
+	GPU_DO(gpu_begin(g));
+	return BY_BITS(f, make_words, g, f, span_of(f, first, n), samples, *r, *whole, nan);
 }

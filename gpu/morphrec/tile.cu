@@ -473,21 +473,18 @@ morphrec_tiles(struct gpu *g, const field *f, field_figures *figures)
 	queue q;
 	rings r;
 	void *at;
-	int err = gpu_hold(g, HOLD_QUEUE, bytes, &at);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_hold(g, HOLD_QUEUE, bytes, &at));
 	GPU_TRY(g, cudaMemsetAsync(at, 0, bytes, g->stream[0]));
 	q.r = static_cast<rings *>(at);
 	q.cap = capacity(tiles);
 	q.slot = reinterpret_cast<unsigned *>(q.r + 1);
 	q.state = q.slot + (size_t)RINGS * q.cap;
 	q.level = q.state + tiles;
-	if ((err = gpu_begin(g)))
-		return err;
-	if ((err = BY_BITS(f, run, g, f, q)) || (err = gpu_end(g)) ||
-	    (err = gpu_look(g, &r, q.r, sizeof r)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(BY_BITS(f, run, g, f, q));
+	GPU_DO(gpu_end(g));
+	GPU_DO(gpu_look(g, &r, q.r, sizeof r));
 	*figures = {tiles, r.visits, r.changed};
 	return 0;
 }

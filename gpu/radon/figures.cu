@@ -117,11 +117,9 @@ int
 radon_misfit(struct gpu *g, const radon_job &w, struct radon_report *report)
 {
 	radon_job model = w;
-	int err;
 
 	model.d = w.modelled;
-	if ((err = radon_model(g, model)))
-		return err;
+	GPU_DO(radon_model(g, model));
 	return sum_band(g, w, square, [&](unsigned q, const double *sum) {
 		report[q].misfit = sum[0] > 0 ? sum[1] / sum[0] : 0;
 	});

@@ -210,14 +210,12 @@ radon_adjoint(struct gpu *g, const radon_job &w)
 	const unsigned fit = (unsigned)((g->prop.sharedMemPerBlock - sizeof(taps)) / rows);
 	const unsigned most = fit && fit < GATHERS ? fit : GATHERS, n = w.n < most ? w.n : most;
 	const struct gpu_fft f = rows_fft(w);
-	int err;
 
 	if (!w.grid)
 		return radon_exact_adjoint(g, w, NULL);
 	GPU_LAUNCH(g, spread_traces, dim3(w.bins, (w.n + n - 1) / n), WARP * n, fit ? n * rows : 0,
 		   w, fit > 0);
-	if ((err = gpu_fft(g, &f, 1, w.cells, w.cells)))
-		return err;
+	GPU_DO(gpu_fft(g, &f, 1, w.cells, w.cells));
 	GPU_LAUNCH(g, take_modes, dim3(w.bins, w.n), THREADS, 0, w);
 	return 0;
 }
@@ -226,13 +224,11 @@ int
 radon_model(struct gpu *g, const radon_job &w)
 {
 	const struct gpu_fft f = rows_fft(w);
-	int err;
 
 	if (!w.grid)
 		return radon_exact_model(g, w);
 	GPU_LAUNCH(g, give_cells, dim3(w.bins, w.n), THREADS, 0, w);
-	if ((err = gpu_fft(g, &f, 1, w.cells, w.cells)))
-		return err;
+	GPU_DO(gpu_fft(g, &f, 1, w.cells, w.cells));
 	GPU_LAUNCH(g, interp_traces, dim3(w.bins, w.n), THREADS, 0, w);
 	return 0;
 }

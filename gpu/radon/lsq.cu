@@ -542,11 +542,9 @@ int
 hold(struct gpu *g, const radon_job &w, void **room, void **held)
 {
 	const sizes z = sizes_of(w);
-	const int err = gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, room);
 
-	return err ? err
-		   : gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome),
-			      held);
+	GPU_DO(gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, room));
+	return gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome), held);
 }
 
 } // namespace
@@ -573,22 +571,19 @@ radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 {
 	const sizes z = sizes_of(w);
 	void *room, *held;
-	int err;
 
-	if ((err = hold(g, w, &room, &held)))
-		return err;
+	GPU_DO(hold(g, w, &room, &held));
 	char *const at = static_cast<char *>(held);
 	cplx *const y = reinterpret_cast<cplx *>(at), *const t = y + z.rhs / sizeof *y;
 	const radon_systems s = {exact ? y : NULL, t,
 				 reinterpret_cast<radon_outcome *>(at + z.rhs + z.columns)};
-	if ((err = exact ? radon_exact_adjoint(g, w, y) : radon_adjoint(g, w)) ||
-	    (err = radon_columns(g, w, damping, t)) ||
-	    (err = too_long(w) ? 0 : radon_reduce(g, w, s)))
-		return err;
+	GPU_DO(exact ? radon_exact_adjoint(g, w, y) : radon_adjoint(g, w));
+	GPU_DO(radon_columns(g, w, damping, t));
+	GPU_DO(too_long(w) ? 0 : radon_reduce(g, w, s));
 	for (unsigned b = 0; b < w.bins; b += z.chunk)
 		GPU_LAUNCH(g, finish, w.bins - b < z.chunk ? w.bins - b : z.chunk, THREADS, 0, w, s,
 			   b, too_long(w), static_cast<cplx *>(room));
-	if (report && w.modelled && (err = radon_misfit(g, w, report)))
-		return err;
+	if (report && w.modelled)
+		GPU_DO(radon_misfit(g, w, report));
 	return report ? tell(g, w, s.out, report) : 0;
 }

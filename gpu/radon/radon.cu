@@ -146,13 +146,13 @@ int
 mute_modes(struct gpu *g, const radon_flow &f)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nq;
-	int err;
 
 	if (!f.w.weight) {
 		GPU_LAUNCH(g, weigh_modes, blocks_of(rows * f.w.nw), THREADS, 0, f.w);
 		return 0;
 	}
-	return (err = panel_rows(g, f)) ? err : to_spectra(g, f, rows, f.w.m);
+	GPU_DO(panel_rows(g, f));
+	return to_spectra(g, f, rows, f.w.m);
 }
 
 /* The model of m as gathers; from: NULL, or what it is taken off. */
@@ -160,11 +160,11 @@ int
 model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nx;
-	int err;
 
-	if ((err = clear(g, f, rows, f.w.d)) || (f.w.bins && (err = radon_model(g, f.w))) ||
-	    (err = to_rows(g, f, rows, f.w.d)))
-		return err;
+	GPU_DO(clear(g, f, rows, f.w.d));
+	if (f.w.bins)
+		GPU_DO(radon_model(g, f.w));
+	GPU_DO(to_rows(g, f, rows, f.w.d));
 	GPU_LAUNCH(g, take_rows, blocks_of(rows * f.w.nt), THREADS, 0, f.w, f.time, from, f.result,
 		   rows);
 	return 0;

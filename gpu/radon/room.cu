@@ -149,16 +149,19 @@ radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f)
 	const sizes z = sizes_of(p, *f);
 	radon_job *w = &f->w;
 	void *x, *time, *d, *m, *cells = NULL, *kept = NULL;
-	int err;
 
-	if ((err = send_tables(g, p, w)) || (err = send_weight(g, p, w)) ||
-	    (err = gpu_hold(g, HOLD_IN, z.in_out, &x)) ||
-	    (err = gpu_hold(g, HOLD_TIME, z.time, &time)) || (err = gpu_hold(g, HOLD_D, z.d, &d)) ||
-	    (err = gpu_hold(g, HOLD_M, z.m, &m)) ||
-	    (z.cells && (err = gpu_hold(g, HOLD_CELLS, z.cells, &cells))) ||
-	    (z.kept && (err = gpu_hold(g, HOLD_MODEL, z.kept, &kept))) ||
-	    (p->o.mode == RADON_LSQ && w->bins && (err = radon_hold_solve(g, *w))))
-		return err;
+	GPU_DO(send_tables(g, p, w));
+	GPU_DO(send_weight(g, p, w));
+	GPU_DO(gpu_hold(g, HOLD_IN, z.in_out, &x));
+	GPU_DO(gpu_hold(g, HOLD_TIME, z.time, &time));
+	GPU_DO(gpu_hold(g, HOLD_D, z.d, &d));
+	GPU_DO(gpu_hold(g, HOLD_M, z.m, &m));
+	if (z.cells)
+		GPU_DO(gpu_hold(g, HOLD_CELLS, z.cells, &cells));
+	if (z.kept)
+		GPU_DO(gpu_hold(g, HOLD_MODEL, z.kept, &kept));
+	if (p->o.mode == RADON_LSQ && w->bins)
+		GPU_DO(radon_hold_solve(g, *w));
 	w->d = static_cast<pair<float> *>(d);
 	w->m = static_cast<pair<float> *>(m);
 	w->cells = static_cast<pair<float> *>(cells);

@@ -153,24 +153,20 @@ toeplitz_make(struct gpu *g, struct toeplitz *t, const sample *column)
 	ends all; /* 2 n - 1 modes an axis, in FFT order */
 	const struct gpu_fft_slices whole = fft_of(*t, last, last - 1), part = fft_of_modes(*t);
 	void *at;
-	int err;
 
-	if ((err = gpu_hold(g, HOLD_GRID, t->cells * sizeof *t->work, &at)))
-		return err;
+	GPU_DO(gpu_hold(g, HOLD_GRID, t->cells * sizeof *t->work, &at));
 	t->work = static_cast<sample *>(at);
-	if ((err = gpu_hold(g, HOLD_OUTER, t->cells * sizeof *t->symbol, &at)))
-		return err;
+	GPU_DO(gpu_hold(g, HOLD_OUTER, t->cells * sizeof *t->symbol, &at));
 	t->symbol = static_cast<double *>(at);
-	if ((err = gpu_fft_slices_prepare(g, &whole)) || (err = gpu_fft_slices_prepare(g, &part)) ||
-	    (err = gpu_begin(g)))
-		return err;
+	GPU_DO(gpu_fft_slices_prepare(g, &whole));
+	GPU_DO(gpu_fft_slices_prepare(g, &part));
+	GPU_DO(gpu_begin(g));
 	for (int a = 0; a < AXES; a++) {
 		all.head[a] = t->n[a];
 		all.tail[a] = t->n[a] - 1;
 	}
 	GPU_LAUNCH(g, pad, blocks_for_all(t->cells), ALL_THREADS, 0, *t, all, column);
-	if ((err = gpu_fft_spread_slices(g, &whole, -1, t->work)))
-		return err;
+	GPU_DO(gpu_fft_spread_slices(g, &whole, -1, t->work));
 	GPU_LAUNCH(g, take_symbol, blocks_for_all(t->cells), ALL_THREADS, 0, *t);
 	return gpu_end(g);
 }
@@ -180,18 +176,15 @@ toeplitz_apply(struct gpu *g, const toeplitz &t, const sample *in, sample *out)
 {
 	const struct gpu_fft_slices f = fft_of_modes(t);
 	ends modes;
-	int err;
 
 	for (int a = 0; a < AXES; a++) {
 		modes.head[a] = t.n[a] - t.tail[a];
 		modes.tail[a] = t.tail[a];
 	}
 	GPU_LAUNCH(g, pad, blocks_for_all(t.cells), ALL_THREADS, 0, t, modes, in);
-	if ((err = gpu_fft_spread_slices(g, &f, -1, t.work)))
-		return err;
+	GPU_DO(gpu_fft_spread_slices(g, &f, -1, t.work));
 	GPU_LAUNCH(g, times_symbol, blocks_for_all(t.cells), ALL_THREADS, 0, t);
-	if ((err = gpu_fft_gather_slices(g, &f, 1, t.work)))
-		return err;
+	GPU_DO(gpu_fft_gather_slices(g, &f, 1, t.work));
 	GPU_LAUNCH(g, crop, blocks_for_all(t.modes), ALL_THREADS, 0, t, out);
 	return 0;
 }
@@ -240,14 +233,11 @@ int
 transform_weighted(struct gpu *g, const work<double> &k, int dim, const double *w, const sample *c,
 		   int sign, sample *modes)
 {
-	int err = gpu_begin(g);
-
-	if (err)
-		return err;
+	GPU_DO(gpu_begin(g));
 	if (k.m)
 		GPU_LAUNCH(g, weigh, blocks_for_all(k.m), ALL_THREADS, 0, k, w, c);
-	if ((err = usfft_spread(g, k, dim)) || (err = usfft_get_modes(g, k, dim, sign, modes)))
-		return err;
+	GPU_DO(usfft_spread(g, k, dim));
+	GPU_DO(usfft_get_modes(g, k, dim, sign, modes));
 	return gpu_end(g);
 }
 
@@ -303,15 +293,11 @@ hold_vectors(struct gpu *g, size_t modes, vectors *v)
 int
 launch_all(struct gpu *g, const toeplitz &t, const vectors &v)
 {
-	int err;
-
-	if ((err = toeplitz_apply(g, t, reinterpret_cast<const sample *>(v.p),
-				  reinterpret_cast<sample *>(v.q))) ||
-	    (err = prim_dot(g, v.p, v.q, v.n, v.scalar + CURVE, v.parts)))
-		return err;
+	GPU_DO(toeplitz_apply(g, t, reinterpret_cast<const sample *>(v.p),
+			      reinterpret_cast<sample *>(v.q)));
+	GPU_DO(prim_dot(g, v.p, v.q, v.n, v.scalar + CURVE, v.parts));
 	GPU_LAUNCH(g, step, blocks_for_all(v.n), ALL_THREADS, 0, v.f, v.r, v.p, v.q, v.n, v.scalar);
-	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + NEXT, v.parts)))
-		return err;
+	GPU_DO(prim_dot(g, v.r, v.r, v.n, v.scalar + NEXT, v.parts));
 	GPU_LAUNCH(g, turn, blocks_for_all(v.n), ALL_THREADS, 0, v.p, v.r, v.n, v.scalar);
 	GPU_TRY(g, cudaMemcpyAsync(v.scalar + RHO, v.scalar + NEXT, sizeof *v.scalar,
 				   cudaMemcpyDeviceToDevice, g->stream[0]));
@@ -356,13 +342,11 @@ iterate_all(struct gpu *g, const toeplitz &t, const vectors &v, const struct usf
 	    double first, cudaGraphExec_t *all, struct usfft_outcome *got)
 {
 	double scalar[SCALARS];
-	int err;
 
 	while (got->iterations < how->iter && got->residual > how->rtol) {
-		if (got->iterations == 1 && (err = capture(g, t, v, all)))
-			return err;
-		if ((err = iterate(g, t, v, *all, scalar)))
-			return err;
+		if (got->iterations == 1)
+			GPU_DO(capture(g, t, v, all));
+		GPU_DO(iterate(g, t, v, *all, scalar));
 		if (!(scalar[CURVE] > 0))
 			return 0;
 		got->iterations++;
@@ -406,22 +390,21 @@ gpu_usfft_inverse(struct gpu *g, const struct usfft_options *given, const struct
 	double *weights, *values;
 	vectors v;
 	toeplitz t;
-	int err;
 
 	o.single = false;
-	if ((err = toeplitz_shape(g, &o, &t)) || (err = hold_vectors(g, t.modes, &v)) ||
-	    (err = usfft_send(g, HOLD_WEIGHTS, w, pt->m, &weights)) ||
-	    (err = usfft_send(g, HOLD_VALUES, b, 2 * pt->m, &values)))
-		return err;
+	GPU_DO(toeplitz_shape(g, &o, &t));
+	GPU_DO(hold_vectors(g, t.modes, &v));
+	GPU_DO(usfft_send(g, HOLD_WEIGHTS, w, pt->m, &weights));
+	GPU_DO(usfft_send(g, HOLD_VALUES, b, 2 * pt->m, &values));
 	sample *r = reinterpret_cast<sample *>(v.r), *column = NULL;
 	struct usfft_options twice = o;
 	for (int a = 0; a < o.dim; a++)
 		twice.n[a] = 2 * o.n[a] - 1;
 	twice.fft_order = true;
-	if ((err = sum_weighted(g, &o, pt, weights, reinterpret_cast<const sample *>(values),
-				-how->sign, &r, bad)) ||
-	    (err = sum_weighted(g, &twice, pt, weights, NULL, -how->sign, &column, bad)) ||
-	    (err = toeplitz_make(g, &t, column)) || (err = descend(g, t, v, how, got)))
-		return err;
+	GPU_DO(sum_weighted(g, &o, pt, weights, reinterpret_cast<const sample *>(values),
+			    -how->sign, &r, bad));
+	GPU_DO(sum_weighted(g, &twice, pt, weights, NULL, -how->sign, &column, bad));
+	GPU_DO(toeplitz_make(g, &t, column));
+	GPU_DO(descend(g, t, v, how, got));
 	return gpu_down(g, modes, v.f, v.n * sizeof *v.f);
 }

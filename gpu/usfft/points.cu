@@ -264,7 +264,6 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	work<T> k = {};
 	unsigned found[FOUND];
 	void *room;
-	int err;
 
 	p->points.m = m;
 	p->points.indexed = !c;
@@ -273,14 +272,14 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	in->single = pt->single;
 	in->shift = p->win[0].w % 2 ? 0.5 : 0;
 	const size_t sort = prim_sort_words(m), scan = prim_scan_words(p->ntiles + 1);
-	if ((err = usfft_work(g, p, &k)) || (err = usfft_tables(g, p, k)) ||
-	    (err = pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
-			      : send_points<double>(g, pt, p->o.dim, c, in)) ||
-	    (err = gpu_hold(g, HOLD_SORT,
-			    (FOUND + m + (sort > scan ? sort : scan)) * sizeof(unsigned), &room)) ||
-	    (err = gpu_begin(g)) ||
-	    (err = sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), found)))
-		return err;
+	GPU_DO(usfft_work(g, p, &k));
+	GPU_DO(usfft_tables(g, p, k));
+	GPU_DO(pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
+			  : send_points<double>(g, pt, p->o.dim, c, in));
+	GPU_DO(gpu_hold(g, HOLD_SORT, (FOUND + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
+			&room));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), found));
 	p->nheavy = found[HEAVIES];
 	*bad = found[BAD];
 	if (found[BAD] >= m)

@@ -314,19 +314,17 @@ spread(struct gpu *g, const work<T> &k)
 {
 	shape s = shape_of(g, k, DIM);
 	void *parts = NULL;
-	int err;
 
 	GPU_TRY(g, cudaFuncSetAttribute((spread_heavy<T, DIM>),
 					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
 	GPU_TRY(g, cudaFuncSetAttribute((spread_tiles<T, DIM>),
 					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
-	if (k.heavies &&
-	    (err = gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * s.cells * sizeof(cplx<T>), &parts)))
-		return err;
+	if (k.heavies)
+		GPU_DO(
+		    gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * s.cells * sizeof(cplx<T>), &parts));
 	for (unsigned z0 = 0; z0 < s.deep; z0 += s.planes) {
 		s.planes = min(s.planes, s.deep - z0);
-		if ((err = spread_slab<T, DIM>(g, k, s, z0, static_cast<cplx<T> *>(parts))))
-			return err;
+		GPU_DO(spread_slab<T, DIM>(g, k, s, z0, static_cast<cplx<T> *>(parts)));
 	}
 	return 0;
 }

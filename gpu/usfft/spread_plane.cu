@@ -483,7 +483,6 @@ spread(struct gpu *g, const work<T> &k)
 {
 	polynomials<T, W> c = {};
 	void *parts = NULL;
-	int err;
 
 	if (k.w != W) {
 		if constexpr (W < WINDOW_MAXW)
@@ -492,9 +491,8 @@ spread(struct gpu *g, const work<T> &k)
 	}
 	split_window(k.win, &c);
 	if (k.heavies) {
-		if ((err = gpu_hold(g, HOLD_HEAVY,
-				    (size_t)k.heavies * (SIDE * SIDE) * sizeof(cplx<T>), &parts)))
-			return err;
+		GPU_DO(gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * (SIDE * SIDE) * sizeof(cplx<T>),
+				&parts));
 		GPU_LAUNCH(g, (spread_plane<T, W>), k.heavies, WARP, 0, k, c,
 			   static_cast<cplx<T> *>(parts), true);
 	}

@@ -76,7 +76,6 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 	given<T> in = {};
 	work<T> k = {};
 	void *at;
-	int err;
 
 	in.turned = true;
 	for (int a = 0; a < t->o.dim; a++) {
@@ -84,13 +83,12 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 		in.frame.scale[a] = 1 / t->period[a];
 		in.turn[a] = sign * t->target_box.mid[a];
 	}
-	if ((err = usfft_take(g, t->outer, pt, c, 2, &in, bad)) ||
-	    (err = usfft_work(g, t->outer, &k)) ||
-	    (err = gpu_hold(g, HOLD_OUTER, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof **grid, &at)))
-		return err;
+	GPU_DO(usfft_take(g, t->outer, pt, c, 2, &in, bad));
+	GPU_DO(usfft_work(g, t->outer, &k));
+	GPU_DO(gpu_hold(g, HOLD_OUTER, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof **grid, &at));
 	*grid = k.grid = static_cast<cplx<T> *>(at);
-	if ((err = gpu_begin(g)) || (err = usfft_spread(g, k, t->o.dim)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(usfft_spread(g, k, t->o.dim));
 	return gpu_end(g);
 }
 
@@ -104,23 +102,23 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	given<T> in = {};
 	work<T> k = {};
 	void *at;
-	int err;
 
 	for (int a = 0; a < dim; a++) {
 		in.frame.mid[a] = t->target_box.mid[a];
 		in.frame.scale[a] = t->period[a] / (double)t->outer->grid.n[a];
 		in.turn[a] = sign * t->box.mid[a];
 	}
-	if ((err = usfft_take<T>(g, t->inner, to, NULL, 0, &in, bad)) ||
-	    (err = usfft_grid(g, t->inner, &k)) ||
-	    (err = gpu_hold(g, HOLD_VALUES, (to->m + 1) * sizeof(cplx<T>), &at)) ||
-	    (err = gpu_begin(g)) || (err = usfft_put_modes(g, k, dim, sign, grid)) ||
-	    (err = usfft_interp(g, k, dim, static_cast<cplx<T> *>(at))))
-		return err;
+	GPU_DO(usfft_take<T>(g, t->inner, to, NULL, 0, &in, bad));
+	GPU_DO(usfft_grid(g, t->inner, &k));
+	GPU_DO(gpu_hold(g, HOLD_VALUES, (to->m + 1) * sizeof(cplx<T>), &at));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(usfft_put_modes(g, k, dim, sign, grid));
+	GPU_DO(usfft_interp(g, k, dim, static_cast<cplx<T> *>(at)));
 	if (k.m)
 		GPU_LAUNCH(g, divide<T>, (k.m + THREADS - 1) / THREADS, THREADS, 0, in,
 			   hats_of(t->outer), k.m, dim, static_cast<T *>(at));
-	return (err = gpu_end(g)) ? err : gpu_down(g, out, at, to->m * sizeof(cplx<T>));
+	GPU_DO(gpu_end(g));
+	return gpu_down(g, out, at, to->m * sizeof(cplx<T>));
 }
 
 template <class T>
@@ -129,9 +127,9 @@ transform(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *pt,
 	  const struct usfft_points *to, int sign, void *out, size_t *bad)
 {
 	cplx<T> *grid;
-	const int err = spread_outer(g, t, pt, static_cast<const T *>(c), sign, &grid, bad);
 
-	return err ? err : sum_inner(g, t, to, sign, grid, static_cast<T *>(out), bad);
+	GPU_DO(spread_outer(g, t, pt, static_cast<const T *>(c), sign, &grid, bad));
+	return sum_inner(g, t, to, sign, grid, static_cast<T *>(out), bad);
 }
 
 } // namespace

@@ -84,10 +84,8 @@ int
 usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 {
 	const int dim = p->o.dim;
-	int err = usfft_too_large(g, p->grid.n);
 
-	if (err)
-		return err;
+	GPU_DO(usfft_too_large(g, p->grid.n));
 	k->m = (unsigned)p->points.m;
 	k->ntiles = (unsigned)p->ntiles;
 	k->heavies = (unsigned)p->nheavy;
@@ -102,8 +100,8 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 	k->ncoef = (unsigned)p->taps.ncoef;
 	k->span_log = (unsigned)tile_span_log(dim);
 	k->fft_order = p->o.fft_order;
-	err = gpu_place(g, HOLD_POINTS, [&](gpu_block *b) { lay_points(b, k, dim); });
-	return err ? err : gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
+	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) { lay_points(b, k, dim); }));
+	return gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
 }
 
 template <class T>
@@ -226,10 +224,9 @@ int
 usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 {
 	void *grid;
-	int err = usfft_work(g, p, k);
 
-	if (err || (err = gpu_hold(g, HOLD_GRID, cells_of(*k) * sizeof(cplx<T>), &grid)))
-		return err;
+	GPU_DO(usfft_work(g, p, k));
+	GPU_DO(gpu_hold(g, HOLD_GRID, cells_of(*k) * sizeof(cplx<T>), &grid));
 	k->grid = static_cast<cplx<T> *>(grid);
 	const struct gpu_fft_slices f = fft_of(*k, p->o.dim);
 	return gpu_fft_slices_prepare(g, &f);
@@ -241,10 +238,8 @@ usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *mod
 {
 	const struct gpu_fft_slices f = fft_of(k, dim);
 	const size_t n = count_modes(k);
-	const int err = gpu_fft_gather_slices(g, &f, sign, k.grid);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_fft_gather_slices(g, &f, sign, k.grid));
 	GPU_LAUNCH(g, get_modes<T>, blocks_for_all(n), ALL_THREADS, 0, k, dim, modes, n);
 	return 0;
 }
@@ -365,14 +360,16 @@ to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, voi
 	work<T> k = {};
 	cplx<T> *room;
 	T *at;
-	int err;
 
-	if ((err = usfft_grid(g, p, &k)) || (err = hold_modes(g, k, &room)) ||
-	    (err = usfft_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at)) ||
-	    (err = gpu_begin(g)) || (at && (err = usfft_carry(g, k, at, 2))) ||
-	    (err = usfft_spread(g, k, dim)) || (err = usfft_get_modes(g, k, dim, sign, room)) ||
-	    (err = gpu_end(g)))
-		return err;
+	GPU_DO(usfft_grid(g, p, &k));
+	GPU_DO(hold_modes(g, k, &room));
+	GPU_DO(usfft_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at));
+	GPU_DO(gpu_begin(g));
+	if (at)
+		GPU_DO(usfft_carry(g, k, at, 2));
+	GPU_DO(usfft_spread(g, k, dim));
+	GPU_DO(usfft_get_modes(g, k, dim, sign, room));
+	GPU_DO(gpu_end(g));
 	const gpu_result made = {modes, room, count_modes(k) * sizeof *room};
 	return gpu_later(g, &made, 1);
 }
@@ -385,14 +382,15 @@ to_points(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes
 	work<T> k = {};
 	cplx<T> *room;
 	void *out;
-	int err;
 
-	if ((err = usfft_grid(g, p, &k)) || (err = hold_modes(g, k, &room)) ||
-	    (err = gpu_hold(g, HOLD_VALUES, (k.m + 1) * sizeof(cplx<T>), &out)) ||
-	    (err = gpu_up(g, room, modes, count_modes(k) * sizeof *room)) || (err = gpu_begin(g)) ||
-	    (err = usfft_put_modes(g, k, dim, sign, room)) ||
-	    (err = usfft_interp(g, k, dim, static_cast<cplx<T> *>(out))) || (err = gpu_end(g)))
-		return err;
+	GPU_DO(usfft_grid(g, p, &k));
+	GPU_DO(hold_modes(g, k, &room));
+	GPU_DO(gpu_hold(g, HOLD_VALUES, (k.m + 1) * sizeof(cplx<T>), &out));
+	GPU_DO(gpu_up(g, room, modes, count_modes(k) * sizeof *room));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(usfft_put_modes(g, k, dim, sign, room));
+	GPU_DO(usfft_interp(g, k, dim, static_cast<cplx<T> *>(out)));
+	GPU_DO(gpu_end(g));
 	const gpu_result made = {c, out, k.m * sizeof(cplx<T>)};
 	return k.m ? gpu_later(g, &made, 1) : 0;
 }
@@ -440,25 +438,24 @@ run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 	const unsigned m = (unsigned)p->points.m, blocks = (m + THREADS - 1) / THREADS;
 	work<double> k = {};
 	void *at[3];
-	int err;
 
-	if ((err = usfft_work(g, p, &k)) ||
-	    (err = gpu_hold(g, HOLD_GRID, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
-			    &at[0])) ||
-	    (err = gpu_hold(g, HOLD_VALUES, m * sizeof *k.value, &at[1])) ||
-	    (err = gpu_hold(g, HOLD_WEIGHTS, m * sizeof *w, &at[2])) || (err = gpu_begin(g)))
-		return err;
+	GPU_DO(usfft_work(g, p, &k));
+	GPU_DO(gpu_hold(g, HOLD_GRID, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid, &at[0]));
+	GPU_DO(gpu_hold(g, HOLD_VALUES, m * sizeof *k.value, &at[1]));
+	GPU_DO(gpu_hold(g, HOLD_WEIGHTS, m * sizeof *w, &at[2]));
+	GPU_DO(gpu_begin(g));
 	k.grid = static_cast<cplx<double> *>(at[0]);
 	cplx<double> *const v = static_cast<cplx<double> *>(at[1]);
 	double *const weights = static_cast<double *>(at[2]);
 	GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, true);
 	for (int i = 0; i < rounds; i++) {
-		if ((err = usfft_carry(g, k, &v->re, 2)) || (err = usfft_spread(g, k, dim)) ||
-		    (err = usfft_interp(g, k, dim, v)))
-			return err;
+		GPU_DO(usfft_carry(g, k, &v->re, 2));
+		GPU_DO(usfft_spread(g, k, dim));
+		GPU_DO(usfft_interp(g, k, dim, v));
 		GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, false);
 	}
-	return (err = gpu_end(g)) ? err : gpu_down(g, w, weights, m * sizeof *w);
+	GPU_DO(gpu_end(g));
+	return gpu_down(g, w, weights, m * sizeof *w);
 }
 
 } // namespace

@@ -165,19 +165,16 @@ wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from)
 
 namespace
 {
-
 /* The spectra of the kernels of function fy to its slot. */
 template <class T>
 int
 make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned fy)
 {
 	wc_cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
-	int err;
 
 	GPU_LAUNCH(g, pad_kernels<T>, wc_blocks((size_t)w.nfx * b.ny * b.nx), WC_THREADS, 0, w, b,
 		   fy);
-	if ((err = wc_rows(g, b, (size_t)w.nfx * b.ny, to)))
-		return err;
+	GPU_DO(wc_rows(g, b, (size_t)w.nfx * b.ny, to));
 	return wc_columns(g, b, w.nfx, -1, to);
 }
 
@@ -190,10 +187,8 @@ wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, b
 {
 	const size_t rows = p->q.gx * p->q.gy * w.kh;
 	void *sums;
-	const int err = gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums));
 	b->sums = static_cast<double *>(sums);
 	if (fresh)
 		GPU_LAUNCH(g, sum_rows<T>, wc_blocks(rows), WC_THREADS, 0, w, b->sums, rows);
@@ -359,19 +354,17 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 		     results = rows * b.wide;
 	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
 	bool start = true;
-	int err;
 
-	if ((err = wc_windows(g, w, b)) || (err = wc_rows(g, b, (size_t)b.n * b.ny, b.image)) ||
-	    (err = wc_columns(g, b, b.n, -1, b.image)))
-		return err;
+	GPU_DO(wc_windows(g, w, b));
+	GPU_DO(wc_rows(g, b, (size_t)b.n * b.ny, b.image));
+	GPU_DO(wc_columns(g, b, b.n, -1, b.image));
 	for (unsigned i = 0; i < p->x.most; i++) {
 		bool first = true;
 		for (unsigned j = 0; j < p->y.most; j++) {
 			if (!wc_is_needed(p, host, b.n, i, j))
 				continue;
 			GPU_LAUNCH(g, multiply<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, i, j);
-			if ((err = wc_columns(g, b, b.n, 1, b.product)))
-				return err;
+			GPU_DO(wc_columns(g, b, b.n, 1, b.product));
 			GPU_LAUNCH(g, blend_y<T>, wc_blocks(rows * b.columns), WC_THREADS, 0, w, b,
 				   j, first);
 			first = false;
@@ -379,8 +372,7 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 		if (first)
 			continue;
 		GPU_LAUNCH(g, find_levels<T>, wc_blocks(rows), WC_THREADS, 0, w, b, i);
-		if ((err = wc_rows_back(g, b, b.high, b.blend)))
-			return err;
+		GPU_DO(wc_rows_back(g, b, b.high, b.blend));
 		GPU_LAUNCH(g, blend_x<T>, wc_blocks(results), WC_THREADS, 0, w, b, i, start, scale);
 		start = false;
 	}
@@ -393,10 +385,8 @@ int
 wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n)
 {
 	size_t room;
-	int err = gpu_room(g, &room);
 
-	if (err)
-		return err;
+	GPU_DO(gpu_room(g, &room));
 	b->nx = (unsigned)p->rows.n;
 	b->ny = (unsigned)p->columns.n;
 	b->columns = b->nx / 2 + 1;

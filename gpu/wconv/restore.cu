@@ -203,14 +203,12 @@ open_pictures(wc_pictures<T> *v)
 {
 	struct gpu *const g = v->g;
 	const unsigned parts = wc_parts(v->m > v->n ? v->m : v->n);
-	int err;
 
-	if ((err = gpu_place(g, WC_PICTURES, [&](gpu_block *b) { lay_out<T>(b, v); })) ||
-	    (err = gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
-		     v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(b, parts));
-		     v->total = gpu_take<wc_scalars>(b, 1);
-	     })))
-		return err;
+	GPU_DO(gpu_place(g, WC_PICTURES, [&](gpu_block *b) { lay_out<T>(b, v); }));
+	GPU_DO(gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
+		v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(b, parts));
+		v->total = gpu_take<wc_scalars>(b, 1);
+	}));
 	return wc_whole_open<T>(g, wconv_restore_by(v->d), &v->a);
 }
 
@@ -298,11 +296,10 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 	struct gpu *const g = v->g;
 	double level;
 	wc_extent s;
-	int e;
 
-	if ((e = gpu_begin(g)) || (e = wc_apply<T>(v, true, v->r, v->s)) ||
-	    (e = wc_measure<T>(v, v->s, v->m, &s)))
-		return e;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
+	GPU_DO(wc_measure<T>(v, v->s, v->m, &s));
 	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
 		return WC_REFUSED;
 	if (v->d->floor > 0) {
@@ -322,10 +319,8 @@ compare(wc_pictures<T> *v, bool ask, double *squares)
 {
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
-	const int err = wc_apply<T>(v, false, v->x, v->f);
 
-	if (err)
-		return err;
+	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
 	GPU_LAUNCH(g, divide<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, (T)d->o.sky,
 		   (T)d->least, v->n, v->r, v->part);
 	if (!ask)
@@ -343,14 +338,12 @@ step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *en
 	const struct wconv_restore *d = v->d;
 	const bool ask = d->o.noise > 0 || done->steps == d->o.steps;
 	double squares = INFINITY;
-	int err;
 
-	if ((err = gpu_begin(g)) || (err = compare<T>(v, ask, &squares)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(compare<T>(v, ask, &squares));
 	*ends = wconv_restore_ends(d, done, squares, known);
 	if (!*ends) {
-		if ((err = wc_apply<T>(v, true, v->r, v->p)))
-			return err;
+		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
 		GPU_LAUNCH(g, multiply<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, v->p, v->s,
 			   (T)d->dark, v->m);
 		wc_tell(d, ++done->steps);
@@ -472,22 +465,20 @@ start_squares(wc_pictures<T> *v)
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
 	wc_scalars z = {};
-	int err;
 
 	z.damp = d->o.damp * d->o.damp;
 	z.factor[WC_ADVANCE][0] = z.factor[WC_RETREAT][0] = z.factor[WC_SHRINK][0] = 1;
 	z.factor[WC_SHRINK][1] = -z.damp;
 	z.factor[WC_TURN][1] = z.factor[WC_COPY][1] = 1;
-	if ((err = gpu_up(g, v->total, &z, sizeof z)) || (err = gpu_begin(g)))
-		return err;
+	GPU_DO(gpu_up(g, v->total, &z, sizeof z));
+	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(v->x, 0, v->m * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(v->p, 0, v->m * sizeof(T), g->stream[0]));
 	GPU_LAUNCH(g, start_misfit<T>, wc_parts(v->n), WC_THREADS, 0, v->y, (T)d->o.sky, v->n, v->r,
 		   v->part);
 	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), MISFIT, v->total);
-	if ((err = wc_apply<T>(v, true, v->r, v->s)) ||
-	    (err = combine_all<T>(v, v->p, v->s, v->m, WC_COPY, GRADIENT)))
-		return err;
+	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
+	GPU_DO(combine_all<T>(v, v->p, v->s, v->m, WC_COPY, GRADIENT));
 	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->m), DIRECTION, v->total);
 	return gpu_end(g);
 }
@@ -497,18 +488,16 @@ int
 step_squares(wc_pictures<T> *v)
 {
 	struct gpu *const g = v->g;
-	int err;
 
-	if ((err = gpu_begin(g)) || (err = wc_apply<T>(v, false, v->p, v->f)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_apply<T>(v, false, v->p, v->f));
 	GPU_LAUNCH(g, mask<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, v->n, v->part);
 	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), PROJECTION, v->total);
-	if ((err = combine_all<T>(v, v->x, v->p, v->m, WC_ADVANCE, NOTHING)) ||
-	    (err = combine_all<T>(v, v->r, v->f, v->n, WC_RETREAT, MISFIT)) ||
-	    (err = wc_apply<T>(v, true, v->r, v->s)) ||
-	    (err = combine_all<T>(v, v->s, v->x, v->m, WC_SHRINK, GRADIENT)) ||
-	    (err = combine_all<T>(v, v->p, v->s, v->m, WC_TURN, DIRECTION)))
-		return err;
+	GPU_DO(combine_all<T>(v, v->x, v->p, v->m, WC_ADVANCE, NOTHING));
+	GPU_DO(combine_all<T>(v, v->r, v->f, v->n, WC_RETREAT, MISFIT));
+	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
+	GPU_DO(combine_all<T>(v, v->s, v->x, v->m, WC_SHRINK, GRADIENT));
+	GPU_DO(combine_all<T>(v, v->p, v->s, v->m, WC_TURN, DIRECTION));
 	return gpu_end(g);
 }
 
@@ -519,25 +508,21 @@ wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_re
 {
 	wc_scalars z;
 	double first = 0;
-	int e;
 
 	if (!k->n) {
 		wconv_restore_unknown(why);
 		return WC_REFUSED;
 	}
-	if ((e = start_squares<T>(v)))
-		return e;
+	GPU_DO(start_squares<T>(v));
 	for (;; wc_tell(v->d, ++done->steps)) {
-		if ((e = gpu_down(v->g, &z, v->total, sizeof z)))
-			return e;
+		GPU_DO(gpu_down(v->g, &z, v->total, sizeof z));
 		if (wconv_restore_check(z.rr, z.ss, why))
 			return WC_REFUSED;
 		first = done->steps ? first : z.ss;
 		if (wconv_restore_ends(v->d, done, z.rr, k->n) ||
 		    !(z.ss > wconv_restore_tiny(v->d) * first))
 			return 0;
-		if ((e = step_squares<T>(v)))
-			return e;
+		GPU_DO(step_squares<T>(v));
 	}
 }
 
@@ -550,14 +535,11 @@ take_data(wc_pictures<T> *v, const void *y, struct wconv_known *k)
 {
 	struct gpu *const g = v->g;
 	wc_extent count, known;
-	int err;
 
-	if ((err = gpu_up(g, v->y, y, v->n * sizeof(T))))
-		return err;
+	GPU_DO(gpu_up(g, v->y, y, v->n * sizeof(T)));
 	GPU_LAUNCH(g, find_known<T>, wc_blocks(v->n), WC_THREADS, 0, v->y, v->n, v->r, v->f);
-	if ((err = wc_measure<T>(v, v->r, v->n, &count)) ||
-	    (err = wc_measure<T>(v, v->f, v->n, &known)))
-		return err;
+	GPU_DO(wc_measure<T>(v, v->r, v->n, &count));
+	GPU_DO(wc_measure<T>(v, v->f, v->n, &known));
 	*k = {(size_t)count.sum, known.sum, known.most > known.least ? known.most : known.least};
 	return 0;
 }
@@ -581,12 +563,11 @@ restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, 
 {
 	const bool squares = v->d->o.least_squares;
 	struct wconv_known k;
-	int e;
 
 	done->steps = 0;
-	if ((e = open_pictures<T>(v)) || (e = take_data<T>(v, y, &k)) ||
-	    (e = squares ? wc_least_squares<T>(v, &k, done, why) : wc_lucy<T>(v, &k, done, why)))
-		return e;
+	GPU_DO(open_pictures<T>(v));
+	GPU_DO(take_data<T>(v, y, &k));
+	GPU_DO(squares ? wc_least_squares<T>(v, &k, done, why) : wc_lucy<T>(v, &k, done, why));
 	return give_estimate<T>(v, squares ? NULL : v->s, x);
 }
 

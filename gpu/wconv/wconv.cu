@@ -86,13 +86,12 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 	const size_t row = p->q.w * p->q.planes, n = (b->fed1 - b->fed0) * row,
 		     bytes = n * img_type_size(p->q.in);
 	void *raw;
-	int err;
 
 	if (!n)
 		return 0;
-	if ((err = gpu_hold(g, WC_RAW, bytes, &raw)) || (err = gpu_up(g, raw, in, bytes)) ||
-	    (err = gpu_begin(g)))
-		return err;
+	GPU_DO(gpu_hold(g, WC_RAW, bytes, &raw));
+	GPU_DO(gpu_up(g, raw, in, bytes));
+	GPU_DO(gpu_begin(g));
 	GPU_LAUNCH(g, feed<T>, (unsigned)((n + 255) / 256), 256, 0, ring, raw, p->q.in, row, n,
 		   b->fed0, p->depth);
 	return gpu_end(g);
@@ -102,10 +101,8 @@ template <class T>
 int
 sum_rows(struct gpu *g, const wc_work<T> &w)
 {
-	int err;
-
-	if ((err = gpu_begin(g)) || (err = wc_sum<T>(g, w)))
-		return err;
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_sum<T>(g, w));
 	return gpu_end(g);
 }
 

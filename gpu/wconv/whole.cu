@@ -288,20 +288,17 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	     const wc_tile *host, const T *in, bool *any)
 {
 	const size_t spectrum = (size_t)b.columns * b.n * b.ny;
-	int err;
 
 	*any = false;
 	for (unsigned i = 0; i < p->x.most; i++) {
 		GPU_LAUNCH(g, weigh_x<T>, wc_blocks((size_t)b.n * b.high * b.nx), WC_THREADS, 0, w,
 			   b, in, i);
-		if ((err = wc_rows(g, b, (size_t)b.n * b.high, b.blend)))
-			return err;
+		GPU_DO(wc_rows(g, b, (size_t)b.n * b.high, b.blend));
 		for (unsigned j = 0; j < p->y.most; j++) {
 			if (!wc_is_needed(p, host, b.n, i, j))
 				continue;
 			GPU_LAUNCH(g, weigh_y<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, j);
-			if ((err = wc_columns(g, b, b.n, -1, b.product)))
-				return err;
+			GPU_DO(wc_columns(g, b, b.n, -1, b.product));
 			GPU_LAUNCH(g, correlate<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, i, j,
 				   !*any);
 			*any = true;
@@ -309,8 +306,7 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	}
 	if (!*any)
 		return 0;
-	if ((err = wc_columns(g, b, b.n, 1, b.image)))
-		return err;
+	GPU_DO(wc_columns(g, b, b.n, 1, b.image));
 	return wc_rows_back(g, b, b.ny, b.image);
 }
 
@@ -493,16 +489,14 @@ wc_adjoint_open(struct gpu *g, wc_whole<T> *o)
 	const wc_work<T> &w = o->w;
 	wc_adjoint<T> *const a = &o->a;
 	void *weighed = NULL, *padded;
-	int err;
 
 	a->wide = w.width + w.kw - 1;
 	a->high = w.rows + w.kh - 1;
 	a->item_w = (unsigned)o->p->q.w;
 	a->item_h = (unsigned)o->p->q.h;
-	if ((err = gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded)) ||
-	    ((w.renormalise || w.sum) &&
-	     (err = gpu_hold(g, WC_WEIGHED, (size_t)w.rows * w.width * sizeof(T), &weighed))))
-		return err;
+	GPU_DO(gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded));
+	if (w.renormalise || w.sum)
+		GPU_DO(gpu_hold(g, WC_WEIGHED, (size_t)w.rows * w.width * sizeof(T), &weighed));
 	a->padded = static_cast<T *>(padded);
 	a->weighed = static_cast<T *>(weighed);
 	return send_folds<T>(g, o->p, a);
@@ -515,14 +509,12 @@ int
 wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 {
 	const size_t n = (size_t)o->w.rows * o->w.width;
-	int err;
 
 	o->a.in = o->a.weighed ? o->a.weighed : y;
 	o->a.out = x;
 	if (o->a.weighed)
 		GPU_LAUNCH(g, weigh<T>, wc_blocks(n), WC_THREADS, 0, o->w, y, o->a.weighed);
-	if ((err = o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o)))
-		return err;
+	GPU_DO(o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o));
 	GPU_LAUNCH(g, fold<T>, wc_blocks(o->p->q.w * o->p->q.h), WC_THREADS, 0, o->a);
 	return 0;
 }
@@ -531,7 +523,6 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 
 namespace
 {
-
 /* Lists all tiles, and lays out the memory for as many as there is room for. */
 template <class T>
 int
@@ -540,15 +531,13 @@ open_tiles(struct gpu *g, wc_whole<T> *o)
 	const struct wconv_plan *p = o->p;
 	const size_t n = p->x.ntile * p->y.ntile, bytes = n * sizeof(wc_tile);
 	void *device;
-	int err;
 
 	o->list = static_cast<wc_tile *>(weir_alloc(n, sizeof *o->list));
 	if (!o->list)
 		return -ENOMEM;
 	wc_list_tiles(p, {0, p->y.ntile}, p->y.lo, o->list);
-	if ((err = gpu_hold(g, WC_LIST, bytes, &device)) ||
-	    (err = gpu_up(g, device, o->list, bytes)))
-		return err;
+	GPU_DO(gpu_hold(g, WC_LIST, bytes, &device));
+	GPU_DO(gpu_up(g, device, o->list, bytes));
 	o->tiles.list = static_cast<const wc_tile *>(device);
 	return wc_lay_out<T>(g, p, n, &o->tiles, &o->most);
 }
@@ -573,13 +562,13 @@ run_adjoint(struct gpu *g, wc_whole<T> *o, const void *in, void *out)
 	const size_t results = (size_t)o->w.rows * o->w.width * sizeof(T),
 		     pixels = o->p->q.w * o->p->q.h * sizeof(T);
 	void *y, *x;
-	int err;
 
-	if ((err = gpu_hold(g, WC_RAW, results, &y)) || (err = gpu_hold(g, WC_OUT, pixels, &x)) ||
-	    (err = gpu_up(g, y, in, results)) || (err = gpu_begin(g)) ||
-	    (err = wc_scatter_back<T>(g, o, static_cast<const T *>(y), static_cast<T *>(x))) ||
-	    (err = gpu_end(g)))
-		return err;
+	GPU_DO(gpu_hold(g, WC_RAW, results, &y));
+	GPU_DO(gpu_hold(g, WC_OUT, pixels, &x));
+	GPU_DO(gpu_up(g, y, in, results));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_scatter_back<T>(g, o, static_cast<const T *>(y), static_cast<T *>(x)));
+	GPU_DO(gpu_end(g));
 	return gpu_down(g, out, x, pixels);
 }
 
@@ -602,16 +591,13 @@ template <class T>
 int
 wc_whole_open(struct gpu *g, const struct wconv_plan *p, wc_whole<T> *o)
 {
-	int err;
-
 	o->p = p;
 	o->w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
-	if ((err = wc_send_kernels<T>(g, p)) || (err = wc_send_tables<T>(g, p, &o->w)) ||
-	    (err = wc_send_step<T>(g, p, p->q.h, p->y.lo, o->w.rows, &o->w)))
-		return err;
+	GPU_DO(wc_send_kernels<T>(g, p));
+	GPU_DO(wc_send_tables<T>(g, p, &o->w));
+	GPU_DO(wc_send_step<T>(g, p, p->q.h, p->y.lo, o->w.rows, &o->w));
 	o->w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	if ((err = wc_adjoint_open<T>(g, o)))
-		return err;
+	GPU_DO(wc_adjoint_open<T>(g, o));
 	return p->direct ? 0 : open_tiles<T>(g, o);
 }
 
