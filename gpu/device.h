@@ -96,6 +96,18 @@ bool gpu_failed(struct gpu *g, cudaError_t e, const char *call);
  */
 int gpu_hold(struct gpu *g, int slot, size_t bytes, void **at);
 
+/* The same for n elements. */
+template <class E>
+int
+gpu_array(struct gpu *g, int slot, size_t n, E **at)
+{
+	void *block;
+
+	GPU_DO(gpu_hold(g, slot, n * sizeof(E), &block));
+	*at = static_cast<E *>(block);
+	return 0;
+}
+
 /* Sets *bytes to the memory that gpu_hold() could get if all slots were freed. */
 int gpu_room(struct gpu *g, size_t *bytes);
 
@@ -106,6 +118,21 @@ int gpu_room(struct gpu *g, size_t *bytes);
  */
 int gpu_up(struct gpu *g, void *device, const void *host, size_t bytes);
 int gpu_down(struct gpu *g, void *host, const void *device, size_t bytes);
+
+/* Sends n elements to the block of a slot. *at is NULL where there are none, or host is NULL. */
+template <class E, class P>
+int
+gpu_send(struct gpu *g, int slot, const E *host, size_t n, P **at)
+{
+	E *to;
+
+	*at = NULL;
+	if (!host || !n)
+		return 0;
+	GPU_DO(gpu_array(g, slot, n, &to));
+	*at = to;
+	return gpu_up(g, to, host, n * sizeof(E));
+}
 
 /* gpu_down() for a few bytes, without a ring. cudaMemcpy() would also wait for the copies of other items. */
 int gpu_look(struct gpu *g, void *host, const void *device, size_t bytes);

@@ -39,14 +39,12 @@ int
 measure(struct gpu *g, double amount, double *rate, F do_it)
 {
 	const double before = g->kernel;
-	int err = do_it();
 
-	if (err || (err = gpu_begin(g)))
-		return err;
-	for (unsigned i = 0; i < TIMES && !err; i++)
-		err = do_it();
-	if (err || (err = gpu_end(g)))
-		return err;
+	GPU_DO(do_it());
+	GPU_DO(gpu_begin(g));
+	for (unsigned i = 0; i < TIMES; i++)
+		GPU_DO(do_it());
+	GPU_DO(gpu_end(g));
 	*rate = amount * TIMES / (g->kernel - before);
 	g->kernel = before;
 	return 0;
@@ -81,16 +79,13 @@ int
 measure_all(struct gpu *g, char *at, char *host, size_t bytes, struct gpu_rates *r)
 {
 	unsigned *const words = reinterpret_cast<unsigned *>(host);
-	int err;
 
 	for (size_t i = 0; i < bytes / sizeof *words; i++)
 		words[i] = (unsigned)i * 2654435761u;
-	if ((err = measure_copies(g, at, bytes, cudaMemcpyHostToDevice, host, &r->up)) ||
-	    (err = measure_copies(g, host, bytes, cudaMemcpyDeviceToHost, at, &r->down)) ||
-	    (err =
-		 measure_copies(g, at + bytes, bytes, cudaMemcpyDeviceToDevice, at, &r->within)) ||
-	    (err = measure_ops<float>(g, at, &r->single_ops)))
-		return err;
+	GPU_DO(measure_copies(g, at, bytes, cudaMemcpyHostToDevice, host, &r->up));
+	GPU_DO(measure_copies(g, host, bytes, cudaMemcpyDeviceToHost, at, &r->down));
+	GPU_DO(measure_copies(g, at + bytes, bytes, cudaMemcpyDeviceToDevice, at, &r->within));
+	GPU_DO(measure_ops<float>(g, at, &r->single_ops));
 	return measure_ops<double>(g, at, &r->double_ops);
 }
 
@@ -101,13 +96,11 @@ gpu_measure(struct gpu *g, size_t bytes, struct gpu_rates *r)
 {
 	const size_t results =
 	    sizeof(double) * THREADS * BLOCKS * (size_t)g->prop.multiProcessorCount;
-	void *at, *host;
-	int err = gpu_hold(g, 0, 2 * bytes < results ? results : 2 * bytes, &at);
+	char *at, *host;
 
-	if (err)
-		return err;
+	GPU_DO(gpu_array(g, 0, 2 * bytes < results ? results : 2 * bytes, &at));
 	GPU_TRY(g, cudaMallocHost(&host, bytes));
-	err = measure_all(g, static_cast<char *>(at), static_cast<char *>(host), bytes, r);
+	const int err = measure_all(g, at, host, bytes, r);
 	cudaFreeHost(host);
 	return err;
 }

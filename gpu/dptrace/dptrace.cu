@@ -402,25 +402,18 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 int
 send_strips(struct batch *b)
 {
-	dp_strip *strip;
-	float *taps, *weights;
-	struct walk *column;
-	int err = gpu_place(b->g, HOLD_TABLES, [&](gpu_block *a) {
-		strip = gpu_take<dp_strip>(a, b->nseg);
-		taps = gpu_take<float>(a, b->ntaps);
-		weights = gpu_take<float>(a, b->nweights);
-		column = gpu_take<struct walk>(a, b->ncolumns);
-	});
+	dp_evidence *const on = &b->on;
 
-	b->on.strip = strip;
-	b->on.taps = taps;
-	b->on.weights = weights;
-	b->on.column = column;
-	if (err || (err = gpu_up(b->g, strip, b->strip, b->nseg * sizeof *strip)) ||
-	    (err = gpu_up(b->g, taps, b->taps, b->ntaps * sizeof *taps)) ||
-	    (err = gpu_up(b->g, column, b->column, b->ncolumns * sizeof *column)))
-		return err;
-	return gpu_up(b->g, weights, b->weights, b->nweights * sizeof *weights);
+	GPU_DO(gpu_place(b->g, HOLD_TABLES, [=](gpu_block *a) {
+		on->strip = gpu_take<dp_strip>(a, b->nseg);
+		on->taps = gpu_take<float>(a, b->ntaps);
+		on->weights = gpu_take<float>(a, b->nweights);
+		on->column = gpu_take<struct walk>(a, b->ncolumns);
+	}));
+	GPU_DO(gpu_fill(b->g, on->strip, b->strip, b->nseg));
+	GPU_DO(gpu_fill(b->g, on->taps, b->taps, b->ntaps));
+	GPU_DO(gpu_fill(b->g, on->column, b->column, b->ncolumns));
+	return gpu_fill(b->g, on->weights, b->weights, b->nweights);
 }
 
 int
@@ -429,7 +422,6 @@ make_base(struct batch *b)
 	const dp_strip *last = &b->strip[b->nseg - 1];
 	const size_t base = last->base + 3 * last->plane, bench = last->bench + dp_bench_size(last);
 	dp_most most = {0, 0, 0};
-	void *held, *scratch;
 
 	for (size_t i = 0; i < b->nseg; i++) {
 		const dp_strip *x = &b->strip[i];
@@ -437,13 +429,11 @@ make_base(struct batch *b)
 		most.along = larger_size((size_t)x->g.ncol * x->raw_rows, most.along);
 		most.plane = larger_size(x->plane, most.plane);
 	}
-	GPU_DO(gpu_hold(b->g, HOLD_BASE, (base + 3 * b->nseg) * sizeof(float), &held));
-	GPU_DO(gpu_hold(b->g, HOLD_STRIP, bench * sizeof(float), &scratch));
-	b->on.base = static_cast<float *>(held);
+	GPU_DO(gpu_array(b->g, HOLD_BASE, base + 3 * b->nseg, &b->on.base));
+	GPU_DO(gpu_array(b->g, HOLD_STRIP, bench, &b->on.bench));
 	b->on.ref = b->on.base + base;
 	b->on.g0 = b->on.ref + b->nseg;
 	b->on.top = b->on.g0 + b->nseg;
-	b->on.bench = static_cast<float *>(scratch);
 	b->on.flanks = false;
 	for (size_t i = 0; i < b->nseg; i++)
 		b->on.flanks |= b->strip[i].rule.flank > 0;
@@ -551,10 +541,9 @@ put_trace(void *with, size_t i)
 int
 run_batch(struct batch *b)
 {
-	int err = batch_choose(b);
+	int err = 0;
 
-	if (err)
-		return err;
+	GPU_DO(batch_choose(b));
 	void *const held = gpu_place_on_host([=](gpu_block *a) { batch_take(b, a); });
 	if (!held)
 		return -ENOMEM;

@@ -136,23 +136,17 @@ int
 send_tables(struct dp_job *j)
 {
 	dp_chains *c = &j->on;
-	int err = gpu_place(j->g, HOLD_PASS, [=](gpu_block *b) {
+
+	GPU_DO(gpu_place(j->g, HOLD_PASS, [=](gpu_block *b) {
 		c->line = gpu_take<dp_line>(b, j->nline);
 		c->seg = gpu_take<dp_segment>(b, j->nseg);
 		c->guide = gpu_take<dp_guide>(b, j->nguide);
 		c->table = gpu_take<dp_table>(b, j->ntable);
-	});
-
-	if (err ||
-	    (err = gpu_up(j->g, const_cast<dp_line *>(c->line), j->line,
-			  j->nline * sizeof *c->line)) ||
-	    (err = gpu_up(j->g, const_cast<dp_segment *>(c->seg), j->seg,
-			  j->nseg * sizeof *c->seg)) ||
-	    (err = gpu_up(j->g, const_cast<dp_guide *>(c->guide), j->guide,
-			  j->nguide * sizeof *c->guide)))
-		return err;
-	return gpu_up(j->g, const_cast<dp_table *>(c->table), j->table,
-		      j->ntable * sizeof *c->table);
+	}));
+	GPU_DO(gpu_fill(j->g, c->line, j->line, j->nline));
+	GPU_DO(gpu_fill(j->g, c->seg, j->seg, j->nseg));
+	GPU_DO(gpu_fill(j->g, c->guide, j->guide, j->nguide));
+	return gpu_fill(j->g, c->table, j->table, j->ntable);
 }
 
 void
@@ -211,14 +205,14 @@ int
 send_scores(struct dp_job *j, const struct dptrace_table *seg)
 {
 	size_t most = 0;
-	void *device;
+	float *device;
 
 	for (size_t k = 0; k < j->nseg; k++)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
 			most = links > most ? links : most;
 		}
-	GPU_DO(gpu_hold(j->g, HOLD_STRIP, most * sizeof(float), &device));
+	GPU_DO(gpu_array(j->g, HOLD_STRIP, most, &device));
 	for (size_t k = 0; k < j->nseg; k++)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];

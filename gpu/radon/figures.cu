@@ -95,10 +95,10 @@ sum_band(struct gpu *g, const radon_job &w, void (*kernel)(const radon_job, sums
 {
 	const size_t n = (size_t)w.bins * w.n;
 	sums *const host = static_cast<sums *>(weir_alloc(n, sizeof *host));
-	void *at = NULL;
-	int err = host ? gpu_hold(g, HOLD_SQUARES, n * sizeof *host, &at) : -ENOMEM;
+	sums *at;
+	int err = host ? gpu_array(g, HOLD_SQUARES, n, &at) : -ENOMEM;
 
-	if (!err && !(err = launch(g, w, kernel, static_cast<sums *>(at))))
+	if (!err && !(err = launch(g, w, kernel, at)))
 		err = gpu_down(g, host, at, n * sizeof *host);
 	for (unsigned q = 0; q < w.n && !err; q++) {
 		sums all = {};

@@ -134,11 +134,10 @@ int
 panel_rows(struct gpu *g, const radon_flow &f)
 {
 	const size_t rows = (size_t)f.w.n * f.w.nq;
-	int err = to_rows(g, f, rows, f.w.m);
 
-	if (!err)
-		GPU_LAUNCH(g, mute_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.w, f.time, rows);
-	return err;
+	GPU_DO(to_rows(g, f, rows, f.w.m));
+	GPU_LAUNCH(g, mute_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.w, f.time, rows);
+	return 0;
 }
 
 /* The mute on the panel in m, for modelling. */
@@ -180,23 +179,12 @@ pad(struct gpu *g, const radon_flow &f, unsigned at)
 	return 0;
 }
 
-/* The panel's result is what rows hold. */
-int
-keep_panel(struct gpu *g, radon_flow *f)
-{
-	const int err = panel_rows(g, *f);
-
-	f->result = f->time;
-	return err;
-}
-
 /* The panel in m by least squares, and the figures of its reports. */
 int
 solve(struct gpu *g, const struct radon_core *p, const radon_job &w, struct radon_report *report)
 {
-	const int err = radon_solve(g, w, radon_damping(p), p->exact_rhs, report);
-
-	return err || !report || w.nq < 2 ? err : radon_edges_found(g, p, w, report);
+	GPU_DO(radon_solve(g, w, radon_damping(p), p->exact_rhs, report));
+	return report && w.nq > 1 ? radon_edges_found(g, p, w, report) : 0;
 }
 
 int
@@ -204,22 +192,22 @@ transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon
 {
 	const bool model = p->o.mode == RADON_MODEL;
 	const size_t rows = f->w.n * f->in.rows;
-	int err;
 
-	if ((err = pad(g, *f, model ? 0 : p->lead)) ||
-	    (err = to_spectra(g, *f, rows, model ? f->w.m : f->w.d)))
-		return err;
+	GPU_DO(pad(g, *f, model ? 0 : p->lead));
+	GPU_DO(to_spectra(g, *f, rows, model ? f->w.m : f->w.d));
 	if (model)
 		return model_gathers(g, *f, NULL);
-	if ((err = clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m)))
-		return err;
+	GPU_DO(clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m));
 	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive)
-		err = solve(g, p, f->w, report);
+		GPU_DO(solve(g, p, f->w, report));
 	else if (f->w.bins && p->o.mode != RADON_LSQ)
-		err = radon_adjoint(g, f->w);
-	if (err || !p->o.subtract)
-		return err ? err : keep_panel(g, f);
-	return (err = mute_modes(g, *f)) ? err : model_gathers(g, *f, f->x);
+		GPU_DO(radon_adjoint(g, f->w));
+	if (p->o.subtract) {
+		GPU_DO(mute_modes(g, *f));
+		return model_gathers(g, *f, f->x);
+	}
+	f->result = f->time; /* the panel's rows */
+	return panel_rows(g, *f);
 }
 
 /* The results of f to the host: at once where they are mended there, otherwise beside the next run. */
@@ -247,12 +235,13 @@ run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const floa
 	    float *const *out, struct radon_report *report)
 {
 	const size_t each = f->in.rows * f->in.len;
-	int err = radon_hold(g, p, f);
 
-	for (size_t i = 0; i < f->w.n && !err; i++)
-		err = gpu_up(g, f->x + i * each, in[i], each * sizeof(float));
-	if (err || (err = gpu_begin(g)) || (err = transform(g, p, f, report)) || (err = gpu_end(g)))
-		return err;
+	GPU_DO(radon_hold(g, p, f));
+	for (size_t i = 0; i < f->w.n; i++)
+		GPU_DO(gpu_up(g, f->x + i * each, in[i], each * sizeof(float)));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(transform(g, p, f, report));
+	GPU_DO(gpu_end(g));
 	return bring_results(g, p, *f, in, out);
 }
 

@@ -60,23 +60,7 @@ send_tables(struct gpu *g, const struct radon_core *p, radon_job *w)
 	    [&] { filled = true; });
 }
 
-/* A mute that depends on time too, sample by sample. */
-int
-send_weight(struct gpu *g, const struct radon_core *p, radon_job *w)
-{
-	const size_t bytes = p->o.nq * p->nfft * sizeof(float);
-	void *at;
-	int err;
-
-	if (p->q_mute)
-		return 0;
-	if (!(err = gpu_hold(g, HOLD_WEIGHT, bytes, &at)))
-		err = gpu_up(g, at, p->weight, bytes);
-	w->weight = static_cast<const float *>(at);
-	return err;
-}
-
-/* Bytes of the device's memory by what holds them. */
+/* Elements of the device's arrays: floats in in_out and time, else pairs of them. */
 struct sizes {
 	size_t in_out, time, d, m, cells, kept;
 };
@@ -84,15 +68,14 @@ struct sizes {
 sizes
 sizes_of(const struct radon_core *p, const radon_flow &f)
 {
-	const size_t n = f.w.n, most = p->o.nx > p->o.nq ? p->o.nx : p->o.nq,
-		     sample = sizeof(pair<float>);
+	const size_t n = f.w.n, most = p->o.nx > p->o.nq ? p->o.nx : p->o.nq;
 	sizes z;
 
-	z.in_out = n * (f.in.rows * f.in.len + f.out.rows * f.out.len) * sizeof(float);
-	z.time = n * most * p->nfft * sizeof(float);
-	z.d = n * p->o.nx * p->nw * sample;
-	z.m = n * p->o.nq * p->nw * sample;
-	z.cells = n * f.w.bins * f.w.grid * sample;
+	z.in_out = n * (f.in.rows * f.in.len + f.out.rows * f.out.len);
+	z.time = n * most * p->nfft;
+	z.d = n * p->o.nx * p->nw;
+	z.m = n * p->o.nq * p->nw;
+	z.cells = n * f.w.bins * f.w.grid;
 	z.kept = p->o.report && p->o.mode == RADON_LSQ ? z.d : 0;
 	return z;
 }
@@ -136,8 +119,8 @@ radon_choose(struct gpu *g, const struct radon_core *p, size_t *n)
 		const radon_flow f = radon_pose(p, *n);
 		const sizes z = sizes_of(p, f);
 		const size_t solve = p->o.mode == RADON_LSQ ? radon_solve_bytes(f.w) : 0;
-		if (tables + z.in_out + 2 * z.time + z.d + z.m + z.cells + z.kept + solve <=
-		    room - room / 8)
+		const size_t floats = z.in_out + 2 * (z.time + z.d + z.m + z.cells + z.kept);
+		if (tables + floats * sizeof(float) + solve <= room - room / 8)
 			break;
 	}
 	return err;
@@ -148,26 +131,18 @@ radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f)
 {
 	const sizes z = sizes_of(p, *f);
 	radon_job *w = &f->w;
-	void *x, *time, *d, *m, *cells = NULL, *kept = NULL;
 
 	GPU_DO(send_tables(g, p, w));
-	GPU_DO(send_weight(g, p, w));
-	GPU_DO(gpu_hold(g, HOLD_IN, z.in_out, &x));
-	GPU_DO(gpu_hold(g, HOLD_TIME, z.time, &time));
-	GPU_DO(gpu_hold(g, HOLD_D, z.d, &d));
-	GPU_DO(gpu_hold(g, HOLD_M, z.m, &m));
+	if (!p->q_mute) /* a mute that depends on time too, sample by sample */
+		GPU_DO(gpu_send(g, HOLD_WEIGHT, p->weight, p->o.nq * p->nfft, &w->weight));
+	GPU_DO(gpu_array(g, HOLD_IN, z.in_out, &f->x));
+	GPU_DO(gpu_array(g, HOLD_TIME, z.time, &f->time));
+	GPU_DO(gpu_array(g, HOLD_D, z.d, &w->d));
+	GPU_DO(gpu_array(g, HOLD_M, z.m, &w->m));
 	if (z.cells)
-		GPU_DO(gpu_hold(g, HOLD_CELLS, z.cells, &cells));
+		GPU_DO(gpu_array(g, HOLD_CELLS, z.cells, &w->cells));
 	if (z.kept)
-		GPU_DO(gpu_hold(g, HOLD_MODEL, z.kept, &kept));
-	if (p->o.mode == RADON_LSQ && w->bins)
-		GPU_DO(radon_hold_solve(g, *w));
-	w->d = static_cast<pair<float> *>(d);
-	w->m = static_cast<pair<float> *>(m);
-	w->cells = static_cast<pair<float> *>(cells);
-	w->modelled = static_cast<pair<float> *>(kept);
-	f->x = static_cast<float *>(x);
+		GPU_DO(gpu_array(g, HOLD_MODEL, z.kept, &w->modelled));
 	f->result = f->x + (size_t)w->n * f->in.rows * f->in.len;
-	f->time = static_cast<float *>(time);
-	return 0;
+	return p->o.mode == RADON_LSQ && w->bins ? radon_hold_solve(g, *w) : 0;
 }

@@ -152,12 +152,9 @@ toeplitz_make(struct gpu *g, struct toeplitz *t, const sample *column)
 	const unsigned last = t->n[t->dim - 1];
 	ends all; /* 2 n - 1 modes an axis, in FFT order */
 	const struct gpu_fft_slices whole = fft_of(*t, last, last - 1), part = fft_of_modes(*t);
-	void *at;
 
-	GPU_DO(gpu_hold(g, HOLD_GRID, t->cells * sizeof *t->work, &at));
-	t->work = static_cast<sample *>(at);
-	GPU_DO(gpu_hold(g, HOLD_OUTER, t->cells * sizeof *t->symbol, &at));
-	t->symbol = static_cast<double *>(at);
+	GPU_DO(gpu_array(g, HOLD_GRID, t->cells, &t->work));
+	GPU_DO(gpu_array(g, HOLD_OUTER, t->cells, &t->symbol));
 	GPU_DO(gpu_fft_slices_prepare(g, &whole));
 	GPU_DO(gpu_fft_slices_prepare(g, &part));
 	GPU_DO(gpu_begin(g));
@@ -248,14 +245,13 @@ sum_weighted(struct gpu *g, const struct usfft_options *o, const struct usfft_po
 {
 	struct usfft_plan *p;
 	work<double> k = {};
-	void *room = NULL;
 	int err = usfft_plan(&p, o);
 
 	if (err)
 		return err;
 	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && !(err = usfft_grid(g, p, &k)) &&
-	    !*modes && !(err = gpu_hold(g, HOLD_RAW, count_modes(k) * sizeof **modes, &room)))
-		*modes = static_cast<sample *>(room);
+	    !*modes)
+		err = gpu_array(g, HOLD_RAW, count_modes(k), modes);
 	if (!err)
 		err = transform_weighted(g, k, o->dim, w, c, sign, *modes);
 	usfft_free(p);
@@ -273,14 +269,8 @@ struct vectors {
 int
 hold_vectors(struct gpu *g, size_t modes, vectors *v)
 {
-	void *at;
-	const int err =
-	    gpu_hold(g, HOLD_VECTORS, (8 * modes + SCALARS + PRIM_DOT_PARTS) * sizeof(double), &at);
-
-	if (err)
-		return err;
+	GPU_DO(gpu_array(g, HOLD_VECTORS, 8 * modes + SCALARS + PRIM_DOT_PARTS, &v->f));
 	v->n = 2 * modes;
-	v->f = static_cast<double *>(at);
 	v->r = v->f + v->n;
 	v->p = v->r + v->n;
 	v->q = v->p + v->n;
@@ -325,14 +315,12 @@ int
 iterate(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t all,
 	double scalar[SCALARS])
 {
-	int err = gpu_begin(g);
-
+	GPU_DO(gpu_begin(g));
 	if (all)
 		GPU_TRY(g, cudaGraphLaunch(all, g->stream[0]));
-	else if (!err)
-		err = launch_all(g, t, v);
-	if (err || (err = gpu_end(g)))
-		return err;
+	else
+		GPU_DO(launch_all(g, t, v));
+	GPU_DO(gpu_end(g));
 	return gpu_look(g, scalar, v.scalar, SCALARS * sizeof *scalar);
 }
 
@@ -365,15 +353,13 @@ descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_i
 	const size_t bytes = v.n * sizeof *v.f;
 	cudaGraphExec_t all = NULL;
 	double first;
-	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
 	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
-	if ((err = prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts)) ||
-	    (err = gpu_look(g, &first, v.scalar + RHO, sizeof first)))
-		return err;
+	GPU_DO(prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts));
+	GPU_DO(gpu_look(g, &first, v.scalar + RHO, sizeof first));
 	*got = {0, first > 0 ? 1. : 0.};
-	err = iterate_all(g, t, v, how, first, &all, got);
+	const int err = iterate_all(g, t, v, how, first, &all, got);
 	if (all)
 		cudaGraphExecDestroy(all);
 	return err;
@@ -394,8 +380,8 @@ gpu_usfft_inverse(struct gpu *g, const struct usfft_options *given, const struct
 	o.single = false;
 	GPU_DO(toeplitz_shape(g, &o, &t));
 	GPU_DO(hold_vectors(g, t.modes, &v));
-	GPU_DO(usfft_send(g, HOLD_WEIGHTS, w, pt->m, &weights));
-	GPU_DO(usfft_send(g, HOLD_VALUES, b, 2 * pt->m, &values));
+	GPU_DO(gpu_send(g, HOLD_WEIGHTS, w, pt->m, &weights));
+	GPU_DO(gpu_send(g, HOLD_VALUES, b, 2 * pt->m, &values));
 	sample *r = reinterpret_cast<sample *>(v.r), *column = NULL;
 	struct usfft_options twice = o;
 	for (int a = 0; a < o.dim; a++)

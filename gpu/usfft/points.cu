@@ -184,10 +184,9 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 	const columns<R> used = find_columns(pt, dim, v, in->cstride, &whole);
 	const bool record = used.width() <= pt->stride;
 	const size_t n = record && pt->m ? before + used.width() : each * (size_t)dim;
-	void *at;
-	int err = gpu_hold(g, HOLD_RAW, (n + 1) * sizeof(R), &at);
+	R *to;
+	int err = gpu_array(g, HOLD_RAW, n + 1, &to);
 
-	R *const to = static_cast<R *>(at);
 	for (int a = 0; a < dim && !err; a++) {
 		const R *const x = static_cast<const R *>(pt->x[a]);
 		in->x[a] = record ? to + (x - used.first) : to + (size_t)a * each;
@@ -200,7 +199,7 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 		in->c = reinterpret_cast<T *>(to + (v - used.first));
 	if (err || whole || !c)
 		return err;
-	return usfft_send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
+	return gpu_send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 
 /* The blocks of a launch with a thread for each of n. */
@@ -219,13 +218,11 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	    unsigned found[FOUND])
 {
 	unsigned *key = work_room + FOUND, *rest = key + k.m;
-	int err;
 
 	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
 	if (k.m)
 		GPU_LAUNCH(g, locate<T>, blocks_of(k.m), THREADS, 0, in, k, dim, key, work_room);
-	if ((err = prim_sort(g, key, k.index, k.m, k.ntiles, rest)))
-		return err;
+	GPU_DO(prim_sort(g, key, k.index, k.m, k.ntiles, rest));
 	if (in.c && in.turned)
 		GPU_LAUNCH(g, turn<T>, blocks_of(k.m), THREADS, 0, in, k.m, dim);
 	if (k.m)
@@ -233,13 +230,13 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
 	if (dim != 2)
 		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
-	else if ((err = usfft_count_plane(g, k)))
-		return err;
-	if ((err = prim_scan(g, k.heavy, k.ntiles + 1, rest)))
-		return err;
+	else
+		GPU_DO(usfft_count_plane(g, k));
+	GPU_DO(prim_scan(g, k.heavy, k.ntiles + 1, rest));
 	GPU_TRY(g, cudaMemcpyAsync(work_room + HEAVIES, k.heavy + k.ntiles, sizeof *k.heavy,
 				   cudaMemcpyDeviceToDevice, g->stream[0]));
-	return (err = gpu_end(g)) ? err : gpu_look(g, found, work_room, FOUND * sizeof *found);
+	GPU_DO(gpu_end(g));
+	return gpu_look(g, found, work_room, FOUND * sizeof *found);
 }
 
 template <class T>
@@ -262,8 +259,7 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 {
 	const size_t m = pt->m;
 	work<T> k = {};
-	unsigned found[FOUND];
-	void *room;
+	unsigned found[FOUND], *room;
 
 	p->points.m = m;
 	p->points.indexed = !c;
@@ -276,10 +272,9 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	GPU_DO(usfft_tables(g, p, k));
 	GPU_DO(pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
 			  : send_points<double>(g, pt, p->o.dim, c, in));
-	GPU_DO(gpu_hold(g, HOLD_SORT, (FOUND + m + (sort > scan ? sort : scan)) * sizeof(unsigned),
-			&room));
+	GPU_DO(gpu_array(g, HOLD_SORT, FOUND + m + (sort > scan ? sort : scan), &room));
 	GPU_DO(gpu_begin(g));
-	GPU_DO(sort_points(g, *in, k, p->o.dim, static_cast<unsigned *>(room), found));
+	GPU_DO(sort_points(g, *in, k, p->o.dim, room, found));
 	p->nheavy = found[HEAVIES];
 	*bad = found[BAD];
 	if (found[BAD] >= m)

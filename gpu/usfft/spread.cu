@@ -313,18 +313,17 @@ int
 spread(struct gpu *g, const work<T> &k)
 {
 	shape s = shape_of(g, k, DIM);
-	void *parts = NULL;
+	cplx<T> *parts = NULL;
 
 	GPU_TRY(g, cudaFuncSetAttribute((spread_heavy<T, DIM>),
 					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
 	GPU_TRY(g, cudaFuncSetAttribute((spread_tiles<T, DIM>),
 					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
 	if (k.heavies)
-		GPU_DO(
-		    gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * s.cells * sizeof(cplx<T>), &parts));
+		GPU_DO(gpu_array(g, HOLD_HEAVY, (size_t)k.heavies * s.cells, &parts));
 	for (unsigned z0 = 0; z0 < s.deep; z0 += s.planes) {
 		s.planes = min(s.planes, s.deep - z0);
-		GPU_DO(spread_slab<T, DIM>(g, k, s, z0, static_cast<cplx<T> *>(parts)));
+		GPU_DO(spread_slab<T, DIM>(g, k, s, z0, parts));
 	}
 	return 0;
 }
@@ -337,8 +336,7 @@ usfft_spread(struct gpu *g, const work<T> &k, int dim)
 {
 	if (dim == 2)
 		return usfft_spread_plane(g, k);
-	GPU_TRY(g, cudaMemsetAsync(k.grid, 0, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid,
-				   g->stream[0]));
+	GPU_TRY(g, cudaMemsetAsync(k.grid, 0, count_cells(k) * sizeof *k.grid, g->stream[0]));
 	return dim == 1 ? spread<T, 1>(g, k) : spread<T, 3>(g, k);
 }
 

@@ -482,7 +482,7 @@ int
 spread(struct gpu *g, const work<T> &k)
 {
 	polynomials<T, W> c = {};
-	void *parts = NULL;
+	cplx<T> *parts = NULL;
 
 	if (k.w != W) {
 		if constexpr (W < WINDOW_MAXW)
@@ -491,13 +491,10 @@ spread(struct gpu *g, const work<T> &k)
 	}
 	split_window(k.win, &c);
 	if (k.heavies) {
-		GPU_DO(gpu_hold(g, HOLD_HEAVY, (size_t)k.heavies * (SIDE * SIDE) * sizeof(cplx<T>),
-				&parts));
-		GPU_LAUNCH(g, (spread_plane<T, W>), k.heavies, WARP, 0, k, c,
-			   static_cast<cplx<T> *>(parts), true);
+		GPU_DO(gpu_array(g, HOLD_HEAVY, (size_t)k.heavies * (SIDE * SIDE), &parts));
+		GPU_LAUNCH(g, (spread_plane<T, W>), k.heavies, WARP, 0, k, c, parts, true);
 	}
-	GPU_LAUNCH(g, (spread_plane<T, W>), k.ntiles, WARP, 0, k, c, static_cast<cplx<T> *>(parts),
-		   false);
+	GPU_LAUNCH(g, (spread_plane<T, W>), k.ntiles, WARP, 0, k, c, parts, false);
 	return 0;
 }
 

@@ -75,7 +75,6 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 {
 	given<T> in = {};
 	work<T> k = {};
-	void *at;
 
 	in.turned = true;
 	for (int a = 0; a < t->o.dim; a++) {
@@ -85,8 +84,8 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 	}
 	GPU_DO(usfft_take(g, t->outer, pt, c, 2, &in, bad));
 	GPU_DO(usfft_work(g, t->outer, &k));
-	GPU_DO(gpu_hold(g, HOLD_OUTER, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof **grid, &at));
-	*grid = k.grid = static_cast<cplx<T> *>(at);
+	GPU_DO(gpu_array(g, HOLD_OUTER, count_cells(k), grid));
+	k.grid = *grid;
 	GPU_DO(gpu_begin(g));
 	GPU_DO(usfft_spread(g, k, t->o.dim));
 	return gpu_end(g);
@@ -101,7 +100,7 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	const int dim = t->o.dim;
 	given<T> in = {};
 	work<T> k = {};
-	void *at;
+	cplx<T> *at;
 
 	for (int a = 0; a < dim; a++) {
 		in.frame.mid[a] = t->target_box.mid[a];
@@ -110,15 +109,15 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	}
 	GPU_DO(usfft_take<T>(g, t->inner, to, NULL, 0, &in, bad));
 	GPU_DO(usfft_grid(g, t->inner, &k));
-	GPU_DO(gpu_hold(g, HOLD_VALUES, (to->m + 1) * sizeof(cplx<T>), &at));
+	GPU_DO(gpu_array(g, HOLD_VALUES, to->m + 1, &at));
 	GPU_DO(gpu_begin(g));
 	GPU_DO(usfft_put_modes(g, k, dim, sign, grid));
-	GPU_DO(usfft_interp(g, k, dim, static_cast<cplx<T> *>(at)));
+	GPU_DO(usfft_interp(g, k, dim, at));
 	if (k.m)
 		GPU_LAUNCH(g, divide<T>, (k.m + THREADS - 1) / THREADS, THREADS, 0, in,
-			   hats_of(t->outer), k.m, dim, static_cast<T *>(at));
+			   hats_of(t->outer), k.m, dim, &at->re);
 	GPU_DO(gpu_end(g));
-	return gpu_down(g, out, at, to->m * sizeof(cplx<T>));
+	return gpu_down(g, out, at, to->m * sizeof *at);
 }
 
 template <class T>

@@ -210,24 +210,14 @@ fft_of(const work<T> &k, int dim)
 	return gpu_fft_slices(sizeof(T) == sizeof(double), dim, n, modes - modes / 2, modes / 2);
 }
 
-template <class T>
-size_t
-cells_of(const work<T> &k)
-{
-	return (size_t)k.n[0] * k.n[1] * k.n[2];
-}
-
 } // namespace
 
 template <class T>
 int
 usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 {
-	void *grid;
-
 	GPU_DO(usfft_work(g, p, k));
-	GPU_DO(gpu_hold(g, HOLD_GRID, cells_of(*k) * sizeof(cplx<T>), &grid));
-	k->grid = static_cast<cplx<T> *>(grid);
+	GPU_DO(gpu_array(g, HOLD_GRID, count_cells(*k), &k->grid));
 	const struct gpu_fft_slices f = fft_of(*k, p->o.dim);
 	return gpu_fft_slices_prepare(g, &f);
 }
@@ -250,8 +240,8 @@ usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T
 {
 	const struct gpu_fft_slices f = fft_of(k, dim);
 
-	GPU_LAUNCH(g, put_modes<T>, blocks_for_all(cells_of(k)), ALL_THREADS, 0, k, dim, modes,
-		   cells_of(k));
+	GPU_LAUNCH(g, put_modes<T>, blocks_for_all(count_cells(k)), ALL_THREADS, 0, k, dim, modes,
+		   count_cells(k));
 	return gpu_fft_spread_slices(g, &f, sign, k.grid);
 }
 
@@ -340,18 +330,6 @@ usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
 namespace
 {
 
-/* Room for the modes, where the coordinates were. */
-template <class T>
-int
-hold_modes(struct gpu *g, const work<T> &k, cplx<T> **at)
-{
-	void *room;
-	const int err = gpu_hold(g, HOLD_RAW, count_modes(k) * sizeof(cplx<T>), &room);
-
-	*at = static_cast<cplx<T> *>(err ? NULL : room);
-	return err;
-}
-
 template <class T>
 int
 to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
@@ -362,8 +340,8 @@ to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, voi
 	T *at;
 
 	GPU_DO(usfft_grid(g, p, &k));
-	GPU_DO(hold_modes(g, k, &room));
-	GPU_DO(usfft_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at));
+	GPU_DO(gpu_array(g, HOLD_RAW, count_modes(k), &room));
+	GPU_DO(gpu_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at));
 	GPU_DO(gpu_begin(g));
 	if (at)
 		GPU_DO(usfft_carry(g, k, at, 2));
@@ -380,16 +358,15 @@ to_points(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes
 {
 	const int dim = p->o.dim;
 	work<T> k = {};
-	cplx<T> *room;
-	void *out;
+	cplx<T> *room, *out;
 
 	GPU_DO(usfft_grid(g, p, &k));
-	GPU_DO(hold_modes(g, k, &room));
-	GPU_DO(gpu_hold(g, HOLD_VALUES, (k.m + 1) * sizeof(cplx<T>), &out));
+	GPU_DO(gpu_array(g, HOLD_RAW, count_modes(k), &room));
+	GPU_DO(gpu_array(g, HOLD_VALUES, k.m + 1, &out));
 	GPU_DO(gpu_up(g, room, modes, count_modes(k) * sizeof *room));
 	GPU_DO(gpu_begin(g));
 	GPU_DO(usfft_put_modes(g, k, dim, sign, room));
-	GPU_DO(usfft_interp(g, k, dim, static_cast<cplx<T> *>(out)));
+	GPU_DO(usfft_interp(g, k, dim, out));
 	GPU_DO(gpu_end(g));
 	const gpu_result made = {c, out, k.m * sizeof(cplx<T>)};
 	return k.m ? gpu_later(g, &made, 1) : 0;
@@ -437,16 +414,14 @@ run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 	const int dim = p->o.dim;
 	const unsigned m = (unsigned)p->points.m, blocks = (m + THREADS - 1) / THREADS;
 	work<double> k = {};
-	void *at[3];
+	cplx<double> *v;
+	double *weights;
 
 	GPU_DO(usfft_work(g, p, &k));
-	GPU_DO(gpu_hold(g, HOLD_GRID, (size_t)k.n[0] * k.n[1] * k.n[2] * sizeof *k.grid, &at[0]));
-	GPU_DO(gpu_hold(g, HOLD_VALUES, m * sizeof *k.value, &at[1]));
-	GPU_DO(gpu_hold(g, HOLD_WEIGHTS, m * sizeof *w, &at[2]));
+	GPU_DO(gpu_array(g, HOLD_GRID, count_cells(k), &k.grid));
+	GPU_DO(gpu_array(g, HOLD_VALUES, m, &v));
+	GPU_DO(gpu_array(g, HOLD_WEIGHTS, m, &weights));
 	GPU_DO(gpu_begin(g));
-	k.grid = static_cast<cplx<double> *>(at[0]);
-	cplx<double> *const v = static_cast<cplx<double> *>(at[1]);
-	double *const weights = static_cast<double *>(at[2]);
 	GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, true);
 	for (int i = 0; i < rounds; i++) {
 		GPU_DO(usfft_carry(g, k, &v->re, 2));

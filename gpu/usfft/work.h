@@ -187,18 +187,11 @@ count_modes(const work<T> &k)
 	return (size_t)k.modes[0] * k.modes[1] * k.modes[2];
 }
 
-/* Sends n reals to the memory of a slot. *at is NULL where there are none, or host is NULL. */
-template <class R>
-int
-usfft_send(struct gpu *g, int slot, const R *host, size_t n, R **at)
+template <class T>
+size_t
+count_cells(const work<T> &k)
 {
-	void *room = NULL;
-	int err = 0;
-
-	if (host && n && !(err = gpu_hold(g, slot, n * sizeof(R), &room)))
-		err = gpu_up(g, room, host, n * sizeof(R));
-	*at = static_cast<R *>(room);
-	return err;
+	return (size_t)k.n[0] * k.n[1] * k.n[2];
 }
 
 /* Returns -EIO, and sets the reason, for 2^31 cells or more, because kernels count cells in 32 bits. Else returns 0. */

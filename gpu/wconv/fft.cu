@@ -165,6 +165,7 @@ wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from)
 
 namespace
 {
+
 /* The spectra of the kernels of function fy to its slot. */
 template <class T>
 int
@@ -186,10 +187,8 @@ wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, b
 	       wc_tiles<T> *b)
 {
 	const size_t rows = p->q.gx * p->q.gy * w.kh;
-	void *sums;
 
-	GPU_DO(gpu_hold(g, WC_SUMS, rows * sizeof(double), &sums));
-	b->sums = static_cast<double *>(sums);
+	GPU_DO(gpu_array(g, WC_SUMS, rows, &b->sums));
 	if (fresh)
 		GPU_LAUNCH(g, sum_rows<T>, wc_blocks(rows), WC_THREADS, 0, w, b->sums, rows);
 	return 0;
@@ -200,14 +199,10 @@ int
 wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
 	     wc_tiles<T> *b)
 {
-	const size_t bytes = p->slots * b->columns * w.nfx * b->ny * sizeof(wc_cx<T>);
-	void *ring;
-	int err = gpu_hold(g, WC_SPECTRA, bytes, &ring);
-
-	b->kernel = static_cast<wc_cx<T> *>(ring);
-	for (size_t f = fresh.from; f < fresh.to && !err; f++)
-		err = make_spectra(g, w, *b, (unsigned)f);
-	return err;
+	GPU_DO(gpu_array(g, WC_SPECTRA, p->slots * b->columns * w.nfx * b->ny, &b->kernel));
+	for (size_t f = fresh.from; f < fresh.to; f++)
+		GPU_DO(make_spectra(g, w, *b, (unsigned)f));
+	return 0;
 }
 
 /* --- products and blends ------------------------------------------------------------------------------------------- */
@@ -408,22 +403,20 @@ run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span
 	 const wc_tile *list, size_t all)
 {
 	wc_tiles<T> b = {};
+	const wc_tile *device;
 	size_t most;
-	void *device;
-	int err;
 
-	if ((err = gpu_hold(g, WC_LIST, all * sizeof *list, &device)) ||
-	    (err = gpu_up(g, device, list, all * sizeof *list)) ||
-	    (err = wc_lay_out(g, p, all, &b, &most)) || (err = gpu_begin(g)) ||
-	    (err = wc_fill_ring(g, p, w, fresh, &b)) ||
-	    (err = wc_sum_kernels(g, p, w, fresh.to > 0, &b)))
-		return err;
-	for (size_t at = 0; at < all && !err; at += most) {
+	GPU_DO(gpu_send(g, WC_LIST, list, all, &device));
+	GPU_DO(wc_lay_out(g, p, all, &b, &most));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_fill_ring(g, p, w, fresh, &b));
+	GPU_DO(wc_sum_kernels(g, p, w, fresh.to > 0, &b));
+	for (size_t at = 0; at < all; at += most) {
 		b.n = (unsigned)(all - at < most ? all - at : most);
-		b.list = static_cast<const wc_tile *>(device) + at;
-		err = wc_run_tiles(g, p, w, b, list + at);
+		b.list = device + at;
+		GPU_DO(wc_run_tiles(g, p, w, b, list + at));
 	}
-	return err ? err : gpu_end(g);
+	return gpu_end(g);
 }
 
 } // namespace

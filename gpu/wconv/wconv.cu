@@ -85,12 +85,11 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 	const struct wconv_band *b = &p->band[p->now];
 	const size_t row = p->q.w * p->q.planes, n = (b->fed1 - b->fed0) * row,
 		     bytes = n * img_type_size(p->q.in);
-	void *raw;
+	char *raw;
 
 	if (!n)
 		return 0;
-	GPU_DO(gpu_hold(g, WC_RAW, bytes, &raw));
-	GPU_DO(gpu_up(g, raw, in, bytes));
+	GPU_DO(gpu_send(g, WC_RAW, static_cast<const char *>(in), bytes, &raw));
 	GPU_DO(gpu_begin(g));
 	GPU_LAUNCH(g, feed<T>, (unsigned)((n + 255) / 256), 256, 0, ring, raw, p->q.in, row, n,
 		   b->fed0, p->depth);
@@ -123,22 +122,22 @@ run_share(struct gpu *g, size_t i, void *with)
 		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, s->n) : rows_of{};
 	wc_work<T> w = wc_work_of<T>(p, share.n);
 	const size_t out_row = (size_t)w.width * w.planes * img_type_size(w.type);
-	void *ring;
-	int err;
+	T *ring;
 
-	if ((err = gpu_hold(g, WC_RING, p->depth * w.ring_row * sizeof(T), &ring)) ||
-	    (p->now == 0 && (err = wc_send_kernels<T>(g, p))) ||
-	    (err = wc_send_tables<T>(g, p, &w)) ||
-	    (err = take_rows<T>(g, p, s->in, static_cast<T *>(ring))) || !share.n ||
-	    (err = gpu_hold(g, WC_OUT, share.n * out_row, &w.out)))
-		return err;
-	w.ring = static_cast<T *>(ring);
+	GPU_DO(gpu_array(g, WC_RING, p->depth * w.ring_row, &ring));
+	if (p->now == 0)
+		GPU_DO(wc_send_kernels<T>(g, p));
+	GPU_DO(wc_send_tables<T>(g, p, &w));
+	GPU_DO(take_rows<T>(g, p, s->in, ring));
+	if (!share.n)
+		return 0;
+	GPU_DO(gpu_hold(g, WC_OUT, share.n * out_row, &w.out));
+	w.ring = ring;
 	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	if ((err = wc_send_step<T>(g, p, p->depth, share.first, share.n, &w)) ||
-	    (err = p->direct ? sum_rows<T>(g, w)
-			     : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
-					       new_functions(p, share, before))))
-		return err;
+	GPU_DO(wc_send_step<T>(g, p, p->depth, share.first, share.n, &w));
+	GPU_DO(p->direct ? sum_rows<T>(g, w)
+			 : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
+					   new_functions(p, share, before)));
 	const gpu_result made = {static_cast<char *>(s->out) +
 				     (size_t)(share.first - all.first) * out_row,
 				 w.out, share.n * out_row};

@@ -488,17 +488,14 @@ wc_adjoint_open(struct gpu *g, wc_whole<T> *o)
 {
 	const wc_work<T> &w = o->w;
 	wc_adjoint<T> *const a = &o->a;
-	void *weighed = NULL, *padded;
 
 	a->wide = w.width + w.kw - 1;
 	a->high = w.rows + w.kh - 1;
 	a->item_w = (unsigned)o->p->q.w;
 	a->item_h = (unsigned)o->p->q.h;
-	GPU_DO(gpu_hold(g, WC_RING, (size_t)a->high * a->wide * sizeof(T), &padded));
+	GPU_DO(gpu_array(g, WC_RING, (size_t)a->high * a->wide, &a->padded));
 	if (w.renormalise || w.sum)
-		GPU_DO(gpu_hold(g, WC_WEIGHED, (size_t)w.rows * w.width * sizeof(T), &weighed));
-	a->padded = static_cast<T *>(padded);
-	a->weighed = static_cast<T *>(weighed);
+		GPU_DO(gpu_array(g, WC_WEIGHED, (size_t)w.rows * w.width, &a->weighed));
 	return send_folds<T>(g, o->p, a);
 }
 
@@ -523,22 +520,20 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 
 namespace
 {
+
 /* Lists all tiles, and lays out the memory for as many as there is room for. */
 template <class T>
 int
 open_tiles(struct gpu *g, wc_whole<T> *o)
 {
 	const struct wconv_plan *p = o->p;
-	const size_t n = p->x.ntile * p->y.ntile, bytes = n * sizeof(wc_tile);
-	void *device;
+	const size_t n = p->x.ntile * p->y.ntile;
 
 	o->list = static_cast<wc_tile *>(weir_alloc(n, sizeof *o->list));
 	if (!o->list)
 		return -ENOMEM;
 	wc_list_tiles(p, {0, p->y.ntile}, p->y.lo, o->list);
-	GPU_DO(gpu_hold(g, WC_LIST, bytes, &device));
-	GPU_DO(gpu_up(g, device, o->list, bytes));
-	o->tiles.list = static_cast<const wc_tile *>(device);
+	GPU_DO(gpu_send(g, WC_LIST, o->list, n, &o->tiles.list));
 	return wc_lay_out<T>(g, p, n, &o->tiles, &o->most);
 }
 
@@ -559,17 +554,15 @@ template <class T>
 int
 run_adjoint(struct gpu *g, wc_whole<T> *o, const void *in, void *out)
 {
-	const size_t results = (size_t)o->w.rows * o->w.width * sizeof(T),
-		     pixels = o->p->q.w * o->p->q.h * sizeof(T);
-	void *y, *x;
+	const size_t results = (size_t)o->w.rows * o->w.width, pixels = o->p->q.w * o->p->q.h;
+	T *y, *x;
 
-	GPU_DO(gpu_hold(g, WC_RAW, results, &y));
-	GPU_DO(gpu_hold(g, WC_OUT, pixels, &x));
-	GPU_DO(gpu_up(g, y, in, results));
+	GPU_DO(gpu_send(g, WC_RAW, static_cast<const T *>(in), results, &y));
+	GPU_DO(gpu_array(g, WC_OUT, pixels, &x));
 	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_scatter_back<T>(g, o, static_cast<const T *>(y), static_cast<T *>(x)));
+	GPU_DO(wc_scatter_back<T>(g, o, y, x));
 	GPU_DO(gpu_end(g));
-	return gpu_down(g, out, x, pixels);
+	return gpu_down(g, out, x, pixels * sizeof *x);
 }
 
 template <class T>
