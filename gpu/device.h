@@ -33,6 +33,41 @@ take_index(size_t *i, unsigned n)
 	return (unsigned)(whole - *i * n);
 }
 
+/* Returns how many blocks of that many threads n elements take. */
+static __host__ __device__ constexpr unsigned
+gpu_blocks(size_t n, size_t threads)
+{
+	return (unsigned)((n + threads - 1) / threads);
+}
+
+/* Returns the element of this thread. */
+static __device__ __forceinline__ size_t
+gpu_element(void)
+{
+	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* For kernels over n elements: for (size_t i = first_of_all(); i < n; i += all_threads()). */
+static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
+
+static inline unsigned
+blocks_for_all(size_t n)
+{
+	return n < (size_t)ALL_BLOCKS * ALL_THREADS ? gpu_blocks(n, ALL_THREADS) : ALL_BLOCKS;
+}
+
+static __device__ __forceinline__ size_t
+first_of_all()
+{
+	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
+}
+
+static __device__ __forceinline__ size_t
+all_threads()
+{
+	return (size_t)gridDim.x * ALL_THREADS;
+}
+
 /* Returns the error of a call, if it has one. */
 #define GPU_DO(...)                                  \
 	do {                                         \

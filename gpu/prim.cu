@@ -22,12 +22,6 @@ namespace
 
 constexpr unsigned THREADS = 256, WORD = sizeof(unsigned);
 
-size_t
-blocks_of(size_t n, size_t each)
-{
-	return (n + each - 1) / each;
-}
-
 /* CUB's own room for n numbers, in words; room NULL: only that. */
 cudaError_t
 scan(void *room, size_t *words, unsigned *v, size_t n, cudaStream_t s)
@@ -35,7 +29,7 @@ scan(void *room, size_t *words, unsigned *v, size_t n, cudaStream_t s)
 	size_t bytes = *words * WORD;
 	const cudaError_t e = cub::DeviceScan::ExclusiveSum(room, bytes, v, v, (int)n, s);
 
-	*words = blocks_of(bytes, WORD);
+	*words = gpu_blocks(bytes, WORD);
 	return e;
 }
 
@@ -47,7 +41,7 @@ sort(void *room, size_t *words, cub::DoubleBuffer<unsigned> *key,
 	const cudaError_t e =
 	    cub::DeviceRadixSort::SortPairs(room, bytes, *key, *index, (int)n, 0, bits, s);
 
-	*words = blocks_of(bytes, WORD);
+	*words = gpu_blocks(bytes, WORD);
 	return e;
 }
 
@@ -136,7 +130,7 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 {
 	if (!n)
 		return 0;
-	GPU_LAUNCH(g, number, (unsigned)blocks_of(n, THREADS), THREADS, 0, index, n);
+	GPU_LAUNCH(g, number, gpu_blocks(n, THREADS), THREADS, 0, index, n);
 	return prim_sort_again(g, key, index, n, limit, work);
 }
 
@@ -159,7 +153,7 @@ prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigne
 int
 prim_dot(struct gpu *g, const double *a, const double *b, size_t n, double *sum, double *scratch)
 {
-	const size_t wanted = blocks_of(n, THREADS), most = PRIM_DOT_PARTS;
+	const size_t wanted = gpu_blocks(n, THREADS), most = PRIM_DOT_PARTS;
 	const unsigned parts = (unsigned)(wanted < 1 ? 1 : wanted < most ? wanted : most);
 
 	GPU_LAUNCH(g, dot_parts, parts, THREADS, 0, a, b, n, scratch);

@@ -31,12 +31,6 @@ walk_from(const dp_evidence &e, const dp_strip &s, int col, int rows)
 	return {k.x + rows * k.dx, k.y + rows * k.dy, k.dx, k.dy};
 }
 
-__device__ __forceinline__ size_t
-element(void)
-{
-	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 __device__ __forceinline__ float *
 along_of(const dp_evidence &e, const dp_strip &s, unsigned field)
 {
@@ -93,7 +87,7 @@ __global__ void
 sample_strips(const dp_evidence e, const float *plane)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 	size_t col = i;
 
 	if (i >= s.wide * s.raw_rows)
@@ -132,7 +126,7 @@ derive_along(const dp_evidence e, unsigned highest)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
 	const ptrdiff_t step = (ptrdiff_t)s.raw_rows;
-	const size_t i = element();
+	const size_t i = gpu_element();
 	size_t col = i;
 	const float *w[order + 1];
 	float a[order + 1];
@@ -164,7 +158,7 @@ __global__ void
 derive_across(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 	size_t col = i;
 
 	if (i >= s.plane)
@@ -180,7 +174,7 @@ __global__ void
 add_tensor(const dp_evidence e, bool first)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 
 	if (i >= s.plane)
 		return;
@@ -196,7 +190,7 @@ __global__ void
 main_direction(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 	float *const g = e.base + s.base + i;
 
 	if (i < s.plane)
@@ -226,7 +220,7 @@ __global__ void
 find_sizes(const dp_evidence e, bool hessian)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 
 	if (i >= s.plane || (hessian && s.rule.flank > 0))
 		return;
@@ -332,7 +326,7 @@ __global__ void
 make_evidence(const dp_evidence e)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = element();
+	const size_t i = gpu_element();
 
 	if (i >= s.plane)
 		return;
@@ -357,27 +351,22 @@ make_evidence(const dp_evidence e)
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
-unsigned
-blocks(size_t n)
-{
-	return (unsigned)((n + THREADS - 1) / THREADS);
-}
-
 /* The derivatives of one plane, of n segments. */
 int
 differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned order, unsigned n,
 	      const dp_most &most)
 {
 	const unsigned highest = (unsigned)dp_fields(&e.o) - 1;
-	const dim3 along(blocks(most.along), n);
+	const dim3 along(gpu_blocks(most.along, THREADS), n);
 
-	GPU_LAUNCH(g, find_ref, (n + 31) / 32, 32, 0, e, plane, n);
-	GPU_LAUNCH(g, sample_strips, dim3(blocks(most.raw), n), THREADS, 0, e, plane);
+	GPU_LAUNCH(g, find_ref, gpu_blocks(n, 32), 32, 0, e, plane, n);
+	GPU_LAUNCH(g, sample_strips, dim3(gpu_blocks(most.raw, THREADS), n), THREADS, 0, e, plane);
 	if (order == 1)
 		GPU_LAUNCH(g, derive_along<1>, along, THREADS, 0, e, highest);
 	else
 		GPU_LAUNCH(g, derive_along<2>, along, THREADS, 0, e, highest);
-	GPU_LAUNCH(g, derive_across, dim3(blocks(most.plane), n, order + 1), THREADS, 0, e);
+	GPU_LAUNCH(g, derive_across, dim3(gpu_blocks(most.plane, THREADS), n, order + 1), THREADS,
+		   0, e);
 	return 0;
 }
 
@@ -387,7 +376,7 @@ int
 dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 {
 	const bool colour = dp_is_colour(&e->o, e->c);
-	const unsigned fields = (unsigned)dp_fields(&e->o), all = blocks(most->plane);
+	const unsigned fields = (unsigned)dp_fields(&e->o), all = gpu_blocks(most->plane, THREADS);
 
 	if (e->flanks) {
 		GPU_DO(differentiate(g, *e, e->gray, 1, n, *most));

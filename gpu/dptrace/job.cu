@@ -194,7 +194,7 @@ course_of_table(void *ctx, size_t line, int k)
 __global__ void
 lay_scores(const dp_guide *v, const float *table, float *S)
 {
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const size_t i = gpu_element();
 	const int j = (int)(i / (size_t)v[1].d), k = (int)(i % (size_t)v[1].d);
 
 	if (j < v->d)
@@ -217,7 +217,7 @@ send_scores(struct dp_job *j, const struct dptrace_table *seg)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
 			GPU_DO(gpu_up(j->g, device, seg[k].score[g], links * sizeof(float)));
-			GPU_LAUNCH(j->g, lay_scores, (unsigned)((links + 255) / 256), 256, 0,
+			GPU_LAUNCH(j->g, lay_scores, gpu_blocks(links, 256), 256, 0,
 				   j->on.guide + j->seg[k].guide + g,
 				   static_cast<const float *>(device), j->on.S);
 		}

@@ -232,12 +232,6 @@ __launch_bounds__(THREADS, 2) slide_gaps(const dp_chains c, const unsigned *ids)
 	}
 }
 
-unsigned
-blocks(size_t n, size_t each)
-{
-	return (unsigned)((n + each - 1) / each);
-}
-
 /* How many threads a block has, and the bytes of their columns. */
 struct columns {
 	unsigned threads;
@@ -247,8 +241,8 @@ struct columns {
 columns
 columns_of(const struct dp_job *j)
 {
-	const unsigned rounds = blocks(j->on.maxd, THREADS);
-	columns c = {blocks(blocks(j->on.maxd, rounds), WARP) * WARP, 0};
+	const unsigned rounds = gpu_blocks(j->on.maxd, THREADS);
+	columns c = {gpu_blocks(gpu_blocks(j->on.maxd, rounds), WARP) * WARP, 0};
 
 	while (c.threads > WARP &&
 	       c.threads * sizeof(float) * (size_t)j->maxclimbs > j->g->prop.sharedMemPerBlockOptin)
@@ -514,8 +508,8 @@ sweep_all(struct dp_job *j, const unsigned *ids, unsigned n)
 		cudaFuncSetAttribute(sweep_gap<backward>,
 				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
 	for (int at = 1; at < j->maxn - 1; at++)
-		GPU_LAUNCH(j->g, sweep_gap<backward>, dim3(blocks(j->on.maxd, s.lanes), n), THREADS,
-			   s.shared, j->on, ids, at, s.lanes, s.ld);
+		GPU_LAUNCH(j->g, sweep_gap<backward>, dim3(gpu_blocks(j->on.maxd, s.lanes), n),
+			   THREADS, s.shared, j->on, ids, at, s.lanes, s.ld);
 	return 0;
 }
 
@@ -526,8 +520,8 @@ dp_forward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const unsigned maxd = (unsigned)j->on.maxd;
 
-	GPU_LAUNCH(j->g, begin_sums<false>, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
-		   j->on, ids);
+	GPU_LAUNCH(j->g, begin_sums<false>, dim3(gpu_blocks(j->on.maxlinks, THREADS), n), THREADS,
+		   0, j->on, ids);
 	if (j->method != DPTRACE_D3)
 		return sweep_all<false>(j, ids, n);
 	for (int g = 1; g < j->maxn - 1; g++)
@@ -540,11 +534,11 @@ dp_backward(struct dp_job *j, const unsigned *ids, unsigned n)
 {
 	const unsigned maxn = (unsigned)j->maxn;
 
-	GPU_LAUNCH(j->g, begin_sums<true>, dim3(blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
+	GPU_LAUNCH(j->g, begin_sums<true>, dim3(gpu_blocks(j->on.maxlinks, THREADS), n), THREADS, 0,
 		   j->on, ids);
 	GPU_DO(sweep_all<true>(j, ids, n));
-	GPU_LAUNCH(j->g, find_through, dim3(blocks(j->on.maxd, THREADS), n, maxn - 1), THREADS, 0,
-		   j->on, ids);
+	GPU_LAUNCH(j->g, find_through, dim3(gpu_blocks(j->on.maxd, THREADS), n, maxn - 1), THREADS,
+		   0, j->on, ids);
 	GPU_LAUNCH(j->g, find_margins, dim3(maxn, n), WARP, 0, j->on, ids);
 	return 0;
 }

@@ -62,8 +62,7 @@ __global__ void
 fill_fields(const dp_evidence e, const dp_chains c, bool three)
 {
 	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x,
-		     plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
+	const size_t i = gpu_element(), plane = (size_t)s.fine.ncol * (size_t)s.fine.q * s.lane;
 	size_t rest = i;
 	const int r = (int)take_index(&rest, (unsigned)s.lane),
 		  p = (int)take_index(&rest, (unsigned)s.fine.q), col = (int)rest;
@@ -252,12 +251,6 @@ __launch_bounds__(THREADS) score_links(const dp_evidence e, const dp_chains c)
 				score_slopes<kind, 1>(g, strip.rule, i, S);
 }
 
-unsigned
-blocks(size_t n, size_t each)
-{
-	return (unsigned)((n + each - 1) / each);
-}
-
 } // namespace
 
 int
@@ -265,13 +258,13 @@ dp_scores(struct dp_job *j, const dp_evidence *e, size_t most_fields, size_t mos
 {
 	const bool three = dp_fields(&e->o) == 3;
 	const unsigned n = (unsigned)j->nseg;
-	const size_t warps = (size_t)blocks(j->on.maxd, WARP) *
-			     blocks((size_t)(j->maxclimbs + TOGETHER - 1), SLOPES);
-	const dim3 grid(blocks(warps, THREADS / WARP), n, (unsigned)j->maxn - 1);
+	const size_t warps = (size_t)gpu_blocks(j->on.maxd, WARP) *
+			     gpu_blocks((size_t)(j->maxclimbs + TOGETHER - 1), SLOPES);
+	const dim3 grid(gpu_blocks(warps, THREADS / WARP), n, (unsigned)j->maxn - 1);
 
-	GPU_LAUNCH(j->g, fill_fields, dim3(blocks(most_fields, THREADS), n), THREADS, 0, *e, j->on,
-		   three);
-	GPU_LAUNCH(j->g, fill_offsets, dim3(blocks(most_offsets, THREADS), n), THREADS, 0, *e,
+	GPU_LAUNCH(j->g, fill_fields, dim3(gpu_blocks(most_fields, THREADS), n), THREADS, 0, *e,
+		   j->on, three);
+	GPU_LAUNCH(j->g, fill_offsets, dim3(gpu_blocks(most_offsets, THREADS), n), THREADS, 0, *e,
 		   j->on);
 	if (three)
 		GPU_LAUNCH(j->g, score_links<RIDGE>, grid, THREADS, 0, *e, j->on);

@@ -495,10 +495,10 @@ int
 label_nodes(struct gpu *g, const grid &w, const nodes &k, bool first)
 {
 	if (!first)
-		GPU_LAUNCH(g, update, blocks_for(k.n, THREADS), THREADS, 0, w, k);
+		GPU_LAUNCH(g, update, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
 	GPU_LAUNCH(g, label_blocks, BLOCKS / THREADS, THREADS, 0, w, k, first);
 	for (unsigned level = 0, n = BLOCKS / 64; level < LEVELS - 1; level++, n /= 64)
-		GPU_LAUNCH(g, label_level, blocks_for(n, THREADS), THREADS, 0, k.label[level],
+		GPU_LAUNCH(g, label_level, gpu_blocks(n, THREADS), THREADS, 0, k.label[level],
 			   k.label[level + 1], (int)level, n);
 	GPU_LAUNCH(g, choose_pivot, 1, SAMPLES, 0, k);
 	return 0;
@@ -513,11 +513,11 @@ round_of(struct gpu *g, const grid &w, const nodes &k, bool first, unsigned *edg
 	GPU_DO(label_nodes(g, w, k, first));
 	GPU_DO(emst_forget(g, w));
 	if (!first)
-		GPU_LAUNCH(g, recall, blocks_for(k.n, THREADS), THREADS, 0, w, k);
-	GPU_LAUNCH(g, search_near, blocks_for(k.n, THREADS), THREADS, 0, w, k);
-	GPU_LAUNCH(g, search_far, min(fill, blocks_for((size_t)k.n * 32, THREADS)), THREADS, 0, w,
+		GPU_LAUNCH(g, recall, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
+	GPU_LAUNCH(g, search_near, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
+	GPU_LAUNCH(g, search_far, min(fill, gpu_blocks((size_t)k.n * 32, THREADS)), THREADS, 0, w,
 		   k);
-	GPU_LAUNCH(g, choose_lo, blocks_for(k.n, THREADS), THREADS, 0, w, k);
+	GPU_LAUNCH(g, choose_lo, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
 	return emst_hook(g, w, edges);
 }
 

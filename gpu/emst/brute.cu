@@ -156,7 +156,7 @@ __launch_bounds__(THREADS) nearest(const work w)
 {
 	constexpr unsigned PER = K > 4 ? 1 : 4;
 	__shared__ tile<T, K> s;
-	const unsigned tiles = blocks_for(w.n, THREADS), part = blockIdx.y;
+	const unsigned tiles = gpu_blocks(w.n, THREADS), part = blockIdx.y;
 	const unsigned from = (unsigned)((u64)tiles * part / w.parts);
 	const unsigned end = (unsigned)((u64)tiles * (part + 1) / w.parts);
 	T x[PER][K];
@@ -589,7 +589,7 @@ int
 bvh_make(struct gpu *g, const work &w, const bvh &b)
 {
 	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
-	const unsigned blocks = blocks_for(w.n, THREADS);
+	const unsigned blocks = gpu_blocks(w.n, THREADS);
 
 	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
@@ -605,7 +605,7 @@ template <class T, unsigned K>
 int
 bvh_search(struct gpu *g, const work &w, const bvh &b)
 {
-	const unsigned blocks = blocks_for(w.n, THREADS);
+	const unsigned blocks = gpu_blocks(w.n, THREADS);
 
 	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
 	GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, b);
@@ -626,7 +626,7 @@ int
 find_nearest(struct gpu *g, const work &w, const bvh *b)
 {
 	constexpr unsigned PER = K > 4 ? 1 : 4;
-	const unsigned all = blocks_for(w.n, THREADS);
+	const unsigned all = gpu_blocks(w.n, THREADS);
 
 	if constexpr (K <= BVH_DIMS)
 		if (b)
@@ -640,7 +640,7 @@ template <class T, unsigned K>
 int
 round_of(struct gpu *g, const work &w, const bvh *b)
 {
-	const unsigned all = blocks_for(w.n, THREADS);
+	const unsigned all = gpu_blocks(w.n, THREADS);
 
 	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
@@ -664,7 +664,7 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 		if (b)
 			GPU_DO(bvh_make<T, K>(g, w, *b));
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
-	GPU_LAUNCH(g, single<work>, blocks_for(w.n, THREADS), THREADS, 0, w);
+	GPU_LAUNCH(g, single<work>, gpu_blocks(w.n, THREADS), THREADS, 0, w);
 	do {
 		before = c.edges;
 		GPU_DO(gpu_begin(g));
@@ -723,13 +723,13 @@ template <class T>
 int
 place(struct gpu *g, size_t n, unsigned K, bool brute, const points<T> *p, work *w)
 {
-	const unsigned blocks = blocks_for(n, 4 * THREADS);
+	const unsigned blocks = gpu_blocks(n, 4 * THREADS);
 	const unsigned want = 8 * (unsigned)g->prop.multiProcessorCount;
 	T *x;
 	unsigned *number;
 
 	w->n = (unsigned)n;
-	w->parts = brute && blocks < want ? min(blocks_for(want, blocks), MOST_PARTS) : 1;
+	w->parts = brute && blocks < want ? min(gpu_blocks(want, blocks), MOST_PARTS) : 1;
 	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *at) {
 		w->x = x = gpu_take<T>(at, n * K);
 		w->number = number = gpu_take<unsigned>(at, n);

@@ -149,7 +149,7 @@ join_shell(struct gpu *g, grid w, unsigned d2, unsigned *edges)
 		before = *edges;
 		GPU_DO(gpu_begin(g));
 		GPU_DO(emst_forget(g, w));
-		GPU_LAUNCH(g, offer_pairs, dim3(blocks_for(4 * w.rows, THREADS), (unsigned)s.n),
+		GPU_LAUNCH(g, offer_pairs, dim3(gpu_blocks(4 * w.rows, THREADS), (unsigned)s.n),
 			   THREADS, 0, w, s);
 		GPU_DO(emst_hook(g, w, edges));
 	} while (*edges > before && *edges + 1 < w.n);
@@ -202,7 +202,7 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 	GPU_DO(gpu_up(g, before, l->before, COUNTS * 4));
 	GPU_DO(gpu_up(g, rows, row, w->rows * 4));
 	GPU_TRY(g, cudaMemsetAsync(w->count, 0, sizeof *w->count, g->stream[0]));
-	GPU_LAUNCH(g, single<grid>, blocks_for(w->n, THREADS), THREADS, 0, *w);
+	GPU_LAUNCH(g, single<grid>, gpu_blocks(w->n, THREADS), THREADS, 0, *w);
 	return 0;
 }
 
@@ -291,8 +291,8 @@ emst_forget(struct gpu *g, const grid &w)
 int
 emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 {
-	GPU_LAUNCH(g, hook, blocks_for(w.n, THREADS), THREADS, 0, w);
-	GPU_LAUNCH(g, relabel<grid>, blocks_for(w.n, THREADS), THREADS, 0, w);
+	GPU_LAUNCH(g, hook, gpu_blocks(w.n, THREADS), THREADS, 0, w);
+	GPU_LAUNCH(g, relabel<grid>, gpu_blocks(w.n, THREADS), THREADS, 0, w);
 	GPU_DO(gpu_end(g));
 	return gpu_look(g, edges, w.count, sizeof *edges);
 }

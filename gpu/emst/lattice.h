@@ -115,12 +115,6 @@ relabel(const W w)
 	w.tree[i] = t;
 }
 
-WEIR_BOTH constexpr unsigned
-blocks_for(size_t n, unsigned threads)
-{
-	return (unsigned)((n + threads - 1) / threads);
-}
-
 /* Hooks the trees, after the first edges of all were found. Sets *edges to the edges found so far. */
 int emst_hook(struct gpu *g, const grid &w, unsigned *edges);
 

@@ -81,7 +81,7 @@ template <class E>
 int
 sort_edges(struct gpu *g, const E &e, const order &o)
 {
-	const unsigned blocks = (o.n + ORDER_THREADS - 1) / ORDER_THREADS;
+	const unsigned blocks = gpu_blocks(o.n, ORDER_THREADS);
 
 	GPU_DO(gpu_begin(g));
 	for (unsigned k = 0; k < E::KEYS; k++) {

@@ -89,7 +89,7 @@ __global__ void
 pack(const field f, const span part, void *words, const void *samples)
 {
 	typedef typename keys<bits>::word word;
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const size_t i = gpu_element();
 	word w = 0;
 
 	if (i >= part.n)
@@ -181,7 +181,7 @@ make(const field f, const span part, const void *samples, const morphrec_recipe 
      const outline whole, unsigned *nan)
 {
 	typedef typename keys<bits>::word word;
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const size_t i = gpu_element();
 	word J = 0, I = 0;
 	bool wall = false;
 
@@ -236,7 +236,7 @@ unpack(const field f, const span part, const void *words, void *samples, const m
 {
 	typedef sample_bits<bits> type;
 	typedef typename keys<bits>::word word;
-	const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	const size_t i = gpu_element();
 
 	if (i >= part.n)
 		return;
@@ -268,7 +268,7 @@ template <unsigned bits>
 int
 to_words(struct gpu *g, const field *f, const span &s, void *words, const void *samples)
 {
-	GPU_LAUNCH(g, pack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples);
+	GPU_LAUNCH(g, pack<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, words, samples);
 	return gpu_end(g);
 }
 
@@ -277,8 +277,7 @@ int
 to_samples(struct gpu *g, const field *f, const span &s, const void *words, void *samples,
 	   const morphrec_recipe &r)
 {
-	GPU_LAUNCH(g, unpack<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, words, samples,
-		   r);
+	GPU_LAUNCH(g, unpack<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, words, samples, r);
 	return gpu_end(g);
 }
 
@@ -287,8 +286,7 @@ int
 make_words(struct gpu *g, const field *f, const span &s, const void *samples,
 	   const morphrec_recipe &r, const outline &whole, unsigned *nan)
 {
-	GPU_LAUNCH(g, make<bits>, (unsigned)((s.n + 255) / 256), 256, 0, *f, s, samples, r, whole,
-		   nan);
+	GPU_LAUNCH(g, make<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, samples, r, whole, nan);
 	return gpu_end(g);
 }
 

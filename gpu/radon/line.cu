@@ -213,7 +213,7 @@ radon_adjoint(struct gpu *g, const radon_job &w)
 
 	if (!w.grid)
 		return radon_exact_adjoint(g, w, NULL);
-	GPU_LAUNCH(g, spread_traces, dim3(w.bins, (w.n + n - 1) / n), WARP * n, fit ? n * rows : 0,
+	GPU_LAUNCH(g, spread_traces, dim3(w.bins, gpu_blocks(w.n, n)), WARP * n, fit ? n * rows : 0,
 		   w, fit > 0);
 	GPU_DO(gpu_fft(g, &f, 1, w.cells, w.cells));
 	GPU_LAUNCH(g, take_modes, dim3(w.bins, w.n), THREADS, 0, w);

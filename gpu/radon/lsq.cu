@@ -304,7 +304,7 @@ int
 launch(struct gpu *g, const radon_job &w, const radon_systems &s)
 {
 	constexpr unsigned GATHERS = SOLVERS * EACH;
-	const dim3 grid(w.bins, (w.n + GATHERS - 1) / GATHERS);
+	const dim3 grid(w.bins, gpu_blocks(w.n, GATHERS));
 
 	GPU_LAUNCH(g, (reduce<PART, EACH>), grid, REDUCERS, 0, w, s);
 	return 0;

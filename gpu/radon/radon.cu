@@ -22,23 +22,11 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned THREADS = 256, BLOCKS = 1u << 16;
-
-unsigned
-blocks_of(size_t n)
-{
-	const size_t blocks = (n + THREADS - 1) / THREADS;
-
-	return (unsigned)(blocks < BLOCKS ? blocks : BLOCKS);
-}
-
 /* Rows of `have` samples to sample `at` of rows of nfft. */
 __global__ void
 pad_rows(float *time, const float *x, size_t rows, unsigned have, unsigned at, unsigned nfft)
 {
-	const size_t step = (size_t)gridDim.x * THREADS;
-
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * nfft; i += step) {
+	for (size_t i = first_of_all(); i < rows * nfft; i += all_threads()) {
 		size_t row = i;
 		const unsigned place = take_index(&row, nfft), t = place - at;
 		time[i] = place >= at && t < have ? x[row * have + t] : 0;
@@ -49,9 +37,7 @@ pad_rows(float *time, const float *x, size_t rows, unsigned have, unsigned at, u
 __global__ void
 mute_rows(const radon_job w, float *time, size_t rows)
 {
-	const size_t step = (size_t)gridDim.x * THREADS;
-
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nfft; i += step) {
+	for (size_t i = first_of_all(); i < rows * w.nfft; i += all_threads()) {
 		size_t rest = i;
 		const unsigned t = take_index(&rest, w.nfft), q = take_index(&rest, w.nq);
 		time[i] *=
@@ -63,9 +49,7 @@ mute_rows(const radon_job w, float *time, size_t rows)
 __global__ void
 take_rows(const radon_job w, const float *time, const float *x, float *out, size_t rows)
 {
-	const size_t step = (size_t)gridDim.x * THREADS;
-
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < rows * w.nt; i += step) {
+	for (size_t i = first_of_all(); i < rows * w.nt; i += all_threads()) {
 		size_t row = i;
 		const unsigned t = take_index(&row, w.nt);
 		const float v = time[row * w.nfft + w.lead + t] / (float)w.nfft;
@@ -77,9 +61,9 @@ take_rows(const radon_job w, const float *time, const float *x, float *out, size
 __global__ void
 weigh_modes(const radon_job w)
 {
-	const size_t n = (size_t)w.nw * w.n * w.nq, step = (size_t)gridDim.x * THREADS;
+	const size_t n = (size_t)w.nw * w.n * w.nq;
 
-	for (size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x; i < n; i += step) {
+	for (size_t i = first_of_all(); i < n; i += all_threads()) {
 		size_t rest = i;
 		const float weight = w.q_weight[take_index(&rest, w.nq)];
 		w.m[i].re *= weight;
@@ -91,7 +75,7 @@ weigh_modes(const radon_job w)
 __global__ void
 make_real(const radon_job w, pair<float> *s, size_t rows)
 {
-	const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+	const size_t i = gpu_element();
 
 	if (i < rows)
 		s[i].im = 0;
@@ -117,8 +101,7 @@ to_rows(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
 	const struct gpu_fft fft =
 	    gpu_fft_lines(GPU_FFT_C2R, false, f.w.nfft, rows, rows, 1, 1, f.w.nfft);
 
-	GPU_LAUNCH(g, make_real, (unsigned)((rows + THREADS - 1) / THREADS), THREADS, 0, f.w, s,
-		   rows);
+	GPU_LAUNCH(g, make_real, gpu_blocks(rows, ALL_THREADS), ALL_THREADS, 0, f.w, s, rows);
 	return gpu_fft(g, &fft, 1, s, f.time);
 }
 
@@ -136,7 +119,8 @@ panel_rows(struct gpu *g, const radon_flow &f)
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 
 	GPU_DO(to_rows(g, f, rows, f.w.m));
-	GPU_LAUNCH(g, mute_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.w, f.time, rows);
+	GPU_LAUNCH(g, mute_rows, blocks_for_all(rows * f.w.nfft), ALL_THREADS, 0, f.w, f.time,
+		   rows);
 	return 0;
 }
 
@@ -147,7 +131,7 @@ mute_modes(struct gpu *g, const radon_flow &f)
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 
 	if (!f.w.weight) {
-		GPU_LAUNCH(g, weigh_modes, blocks_of(rows * f.w.nw), THREADS, 0, f.w);
+		GPU_LAUNCH(g, weigh_modes, blocks_for_all(rows * f.w.nw), ALL_THREADS, 0, f.w);
 		return 0;
 	}
 	GPU_DO(panel_rows(g, f));
@@ -164,8 +148,8 @@ model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 	if (f.w.bins)
 		GPU_DO(radon_model(g, f.w));
 	GPU_DO(to_rows(g, f, rows, f.w.d));
-	GPU_LAUNCH(g, take_rows, blocks_of(rows * f.w.nt), THREADS, 0, f.w, f.time, from, f.result,
-		   rows);
+	GPU_LAUNCH(g, take_rows, blocks_for_all(rows * f.w.nt), ALL_THREADS, 0, f.w, f.time, from,
+		   f.result, rows);
 	return 0;
 }
 
@@ -174,7 +158,7 @@ pad(struct gpu *g, const radon_flow &f, unsigned at)
 {
 	const size_t rows = f.w.n * f.in.rows;
 
-	GPU_LAUNCH(g, pad_rows, blocks_of(rows * f.w.nfft), THREADS, 0, f.time, f.x, rows,
+	GPU_LAUNCH(g, pad_rows, blocks_for_all(rows * f.w.nfft), ALL_THREADS, 0, f.time, f.x, rows,
 		   (unsigned)f.in.len, at, f.w.nfft);
 	return 0;
 }

@@ -116,7 +116,7 @@ template <unsigned EACH>
 int
 launch(struct gpu *g, const radon_job &w, bool column, double damping, pair<double> *y)
 {
-	const dim3 grid(w.bins, (w.nq + CURVES - 1) / CURVES, (w.n + EACH - 1) / EACH);
+	const dim3 grid(w.bins, gpu_blocks(w.nq, CURVES), gpu_blocks(w.n, EACH));
 
 	GPU_LAUNCH(g, sum_traces<EACH>, grid, CURVES, 0, w, column, damping, y);
 	return 0;

@@ -202,13 +202,6 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 	return gpu_send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 
-/* The blocks of a launch with a thread for each of n. */
-unsigned
-blocks_of(unsigned n)
-{
-	return (n + THREADS - 1) / THREADS;
-}
-
 /* found: the first point that is not finite, and how many parts heavy tiles have. */
 enum { BAD, HEAVIES, FOUND };
 
@@ -221,13 +214,14 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 
 	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
 	if (k.m)
-		GPU_LAUNCH(g, locate<T>, blocks_of(k.m), THREADS, 0, in, k, dim, key, work_room);
+		GPU_LAUNCH(g, locate<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k, dim, key,
+			   work_room);
 	GPU_DO(prim_sort(g, key, k.index, k.m, k.ntiles, rest));
 	if (in.c && in.turned)
-		GPU_LAUNCH(g, turn<T>, blocks_of(k.m), THREADS, 0, in, k.m, dim);
+		GPU_LAUNCH(g, turn<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k.m, dim);
 	if (k.m)
-		GPU_LAUNCH(g, place<T>, blocks_of(k.m), THREADS, 0, in, k, dim);
-	GPU_LAUNCH(g, find_starts<T>, blocks_of(k.ntiles + 1), THREADS, 0, k, key);
+		GPU_LAUNCH(g, place<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k, dim);
+	GPU_LAUNCH(g, find_starts<T>, gpu_blocks(k.ntiles + 1, THREADS), THREADS, 0, k, key);
 	if (dim != 2)
 		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
 	else
@@ -288,7 +282,7 @@ int
 usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride)
 {
 	if (k.m)
-		GPU_LAUNCH(g, carry<T>, blocks_of(k.m), THREADS, 0, k, c, stride);
+		GPU_LAUNCH(g, carry<T>, gpu_blocks(k.m, THREADS), THREADS, 0, k, c, stride);
 	return 0;
 }
 

@@ -114,7 +114,7 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	GPU_DO(usfft_put_modes(g, k, dim, sign, grid));
 	GPU_DO(usfft_interp(g, k, dim, at));
 	if (k.m)
-		GPU_LAUNCH(g, divide<T>, (k.m + THREADS - 1) / THREADS, THREADS, 0, in,
+		GPU_LAUNCH(g, divide<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in,
 			   hats_of(t->outer), k.m, dim, &at->re);
 	GPU_DO(gpu_end(g));
 	return gpu_down(g, out, at, to->m * sizeof *at);

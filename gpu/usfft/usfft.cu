@@ -312,7 +312,7 @@ int
 usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
 {
 	const unsigned p = k.w <= 8 ? 8 : 16;
-	const unsigned blocks = (unsigned)(((size_t)k.m * p + THREADS - 1) / THREADS);
+	const unsigned blocks = gpu_blocks((size_t)k.m * p, THREADS);
 
 	if (!k.m)
 		return 0;
@@ -412,7 +412,7 @@ int
 run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 {
 	const int dim = p->o.dim;
-	const unsigned m = (unsigned)p->points.m, blocks = (m + THREADS - 1) / THREADS;
+	const unsigned m = (unsigned)p->points.m, blocks = gpu_blocks(m, THREADS);
 	work<double> k = {};
 	cplx<double> *v;
 	double *weights;

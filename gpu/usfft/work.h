@@ -102,29 +102,6 @@ turn_value(T *c, double turns, double factor)
 	c[1] = (T)(factor * (re * sine + im * cosine));
 }
 
-/* For kernels over n elements: for (size_t i = first_of_all(); i < n; i += all_threads()). */
-static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
-
-static inline unsigned
-blocks_for_all(size_t n)
-{
-	const size_t blocks = (n + ALL_THREADS - 1) / ALL_THREADS;
-
-	return (unsigned)(blocks < ALL_BLOCKS ? blocks : ALL_BLOCKS);
-}
-
-__device__ __forceinline__ size_t
-first_of_all()
-{
-	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
-}
-
-__device__ __forceinline__ size_t
-all_threads()
-{
-	return (size_t)gridDim.x * ALL_THREADS;
-}
-
 /* Returns the weight of tap t along an axis, at the offset x of work.rest. */
 template <class T>
 __device__ T

@@ -70,7 +70,7 @@ template <class T>
 __global__ void
 see(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 	size_t t = i;
 	const unsigned x = take_index(&t, b.nx);
 	unsigned seen = 0;
@@ -91,7 +91,7 @@ wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b)
 
 	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
 	GPU_LAUNCH(g, gather<T>, b.ny * b.n, WC_THREADS, 0, w, b);
-	GPU_LAUNCH(g, see<T>, wc_blocks(all), WC_THREADS, 0, w, b);
+	GPU_LAUNCH(g, see<T>, gpu_blocks(all, WC_THREADS), WC_THREADS, 0, w, b);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ template <class T>
 __global__ void
 sum_rows(const wc_work<T> w, double *sums, size_t rows)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 	double sum = 0;
 
 	if (i >= rows)
@@ -117,7 +117,7 @@ template <class T>
 __global__ void
 pad_kernels(const wc_work<T> w, const wc_tiles<T> b, unsigned fy)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 	size_t rest = i;
 	const unsigned x = take_index(&rest, b.nx), y = take_index(&rest, b.ny),
 		       fx = (unsigned)rest;
@@ -173,8 +173,8 @@ make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned 
 {
 	wc_cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
 
-	GPU_LAUNCH(g, pad_kernels<T>, wc_blocks((size_t)w.nfx * b.ny * b.nx), WC_THREADS, 0, w, b,
-		   fy);
+	GPU_LAUNCH(g, pad_kernels<T>, gpu_blocks((size_t)w.nfx * b.ny * b.nx, WC_THREADS),
+		   WC_THREADS, 0, w, b, fy);
 	GPU_DO(wc_rows(g, b, (size_t)w.nfx * b.ny, to));
 	return wc_columns(g, b, w.nfx, -1, to);
 }
@@ -190,7 +190,8 @@ wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, b
 
 	GPU_DO(gpu_array(g, WC_SUMS, rows, &b->sums));
 	if (fresh)
-		GPU_LAUNCH(g, sum_rows<T>, wc_blocks(rows), WC_THREADS, 0, w, b->sums, rows);
+		GPU_LAUNCH(g, sum_rows<T>, gpu_blocks(rows, WC_THREADS), WC_THREADS, 0, w, b->sums,
+			   rows);
 	return 0;
 }
 
@@ -214,7 +215,7 @@ template <class T>
 __global__ void
 multiply(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.ny), n = take_index(&rest, b.n), c = (unsigned)rest;
 
@@ -235,7 +236,7 @@ template <class T>
 __global__ void
 blend_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j, bool first)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.high), n = take_index(&rest, b.n),
 		       c = (unsigned)rest;
@@ -260,7 +261,7 @@ template <class T>
 __global__ void
 find_levels(const wc_work<T> w, const wc_tiles<T> b, unsigned i)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.high), n = (unsigned)rest;
 
@@ -283,7 +284,7 @@ template <class T>
 __global__ void
 blend_x(const wc_work<T> w, const wc_tiles<T> b, unsigned i, bool first, T scale)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
 		       n = (unsigned)rest;
@@ -301,7 +302,7 @@ template <class T>
 __global__ void
 store(const wc_work<T> w, const wc_tiles<T> b)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, b.wide), y = take_index(&rest, b.high),
 		       n = (unsigned)rest;
@@ -358,20 +359,22 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 		for (unsigned j = 0; j < p->y.most; j++) {
 			if (!wc_is_needed(p, host, b.n, i, j))
 				continue;
-			GPU_LAUNCH(g, multiply<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, i, j);
+			GPU_LAUNCH(g, multiply<T>, gpu_blocks(spectrum, WC_THREADS), WC_THREADS, 0,
+				   w, b, i, j);
 			GPU_DO(wc_columns(g, b, b.n, 1, b.product));
-			GPU_LAUNCH(g, blend_y<T>, wc_blocks(rows * b.columns), WC_THREADS, 0, w, b,
-				   j, first);
+			GPU_LAUNCH(g, blend_y<T>, gpu_blocks(rows * b.columns, WC_THREADS),
+				   WC_THREADS, 0, w, b, j, first);
 			first = false;
 		}
 		if (first)
 			continue;
-		GPU_LAUNCH(g, find_levels<T>, wc_blocks(rows), WC_THREADS, 0, w, b, i);
+		GPU_LAUNCH(g, find_levels<T>, gpu_blocks(rows, WC_THREADS), WC_THREADS, 0, w, b, i);
 		GPU_DO(wc_rows_back(g, b, b.high, b.blend));
-		GPU_LAUNCH(g, blend_x<T>, wc_blocks(results), WC_THREADS, 0, w, b, i, start, scale);
+		GPU_LAUNCH(g, blend_x<T>, gpu_blocks(results, WC_THREADS), WC_THREADS, 0, w, b, i,
+			   start, scale);
 		start = false;
 	}
-	GPU_LAUNCH(g, store<T>, wc_blocks(results), WC_THREADS, 0, w, b);
+	GPU_LAUNCH(g, store<T>, gpu_blocks(results, WC_THREADS), WC_THREADS, 0, w, b);
 	return 0;
 }
 

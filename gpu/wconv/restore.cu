@@ -53,12 +53,6 @@ template <class T> struct wc_pictures {
 	size_t n, m; /* samples of the data, of the estimate */
 };
 
-static inline unsigned
-wc_parts(size_t n)
-{
-	return (unsigned)((n + WC_PER_BLOCK - 1) / WC_PER_BLOCK);
-}
-
 /* to = A from; with transpose, to = A' from. */
 template <class T>
 int
@@ -119,7 +113,7 @@ template <class T>
 __global__ void
 find_known(const T *y, size_t n, T *r, T *f)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 
 	if (i < n) {
 		const bool known = y[i] - y[i] == 0;
@@ -160,7 +154,7 @@ template <class T>
 __global__ void
 cut(const T *x, const T *s, T dark, T floor, size_t from, size_t ew, unsigned w, size_t n, T *to)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 	size_t row = i;
 	const unsigned column = take_index(&row, w);
 	const size_t at = from + row * ew + column;
@@ -202,7 +196,7 @@ int
 open_pictures(wc_pictures<T> *v)
 {
 	struct gpu *const g = v->g;
-	const unsigned parts = wc_parts(v->m > v->n ? v->m : v->n);
+	const unsigned parts = gpu_blocks(v->m > v->n ? v->m : v->n, WC_PER_BLOCK);
 
 	GPU_DO(gpu_place(g, WC_PICTURES, [&](gpu_block *b) { lay_out<T>(b, v); }));
 	GPU_DO(gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
@@ -219,8 +213,8 @@ wc_measure(wc_pictures<T> *v, const T *samples, size_t n, wc_extent *all)
 	struct gpu *const g = v->g;
 	wc_extent *const part = reinterpret_cast<wc_extent *>(v->part);
 
-	GPU_LAUNCH(g, measure<T>, wc_parts(n), WC_THREADS, 0, samples, n, part);
-	GPU_LAUNCH(g, join_extents, 1, WC_THREADS, 0, part, wc_parts(n));
+	GPU_LAUNCH(g, measure<T>, gpu_blocks(n, WC_PER_BLOCK), WC_THREADS, 0, samples, n, part);
+	GPU_LAUNCH(g, join_extents, 1, WC_THREADS, 0, part, gpu_blocks(n, WC_PER_BLOCK));
 	return gpu_down(g, all, part, sizeof *all);
 }
 
@@ -230,7 +224,7 @@ template <class T>
 __global__ void
 fill(T *x, T v, size_t n)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 
 	if (i < n)
 		x[i] = v;
@@ -261,7 +255,7 @@ template <class T>
 __global__ void
 multiply(T *x, const T *t, const T *s, T dark, size_t n)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 
 	if (i < n) {
 		const T v = x[i] * t[i] / s[i];
@@ -274,7 +268,7 @@ template <class T>
 __global__ void
 lift(T *y, const T *f, size_t n)
 {
-	const size_t i = wc_element();
+	const size_t i = gpu_element();
 
 	if (i < n)
 		y[i] += f[i];
@@ -303,12 +297,13 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
 		return WC_REFUSED;
 	if (v->d->floor > 0) {
-		GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)v->d->floor, v->m);
-		if ((e = wc_apply<T>(v, false, v->x, v->f)))
-			return e;
-		GPU_LAUNCH(g, lift<T>, wc_blocks(v->n), WC_THREADS, 0, v->y, v->f, v->n);
+		GPU_LAUNCH(g, fill<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x,
+			   (T)v->d->floor, v->m);
+		GPU_DO(wc_apply<T>(v, false, v->x, v->f));
+		GPU_LAUNCH(g, lift<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->y, v->f,
+			   v->n);
 	}
-	GPU_LAUNCH(g, fill<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, (T)level, v->m);
+	GPU_LAUNCH(g, fill<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x, (T)level, v->m);
 	return gpu_end(g);
 }
 
@@ -321,11 +316,12 @@ compare(wc_pictures<T> *v, bool ask, double *squares)
 	const struct wconv_restore *d = v->d;
 
 	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
-	GPU_LAUNCH(g, divide<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, (T)d->o.sky,
-		   (T)d->least, v->n, v->r, v->part);
+	GPU_LAUNCH(g, divide<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y, v->f,
+		   (T)d->o.sky, (T)d->least, v->n, v->r, v->part);
 	if (!ask)
 		return 0;
-	GPU_LAUNCH(g, add_up, 1, WC_THREADS, 0, v->part, wc_parts(v->n), &v->total->rr);
+	GPU_LAUNCH(g, add_up, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK),
+		   &v->total->rr);
 	return gpu_down(g, squares, &v->total->rr, sizeof *squares);
 }
 
@@ -344,8 +340,8 @@ step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *en
 	*ends = wconv_restore_ends(d, done, squares, known);
 	if (!*ends) {
 		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
-		GPU_LAUNCH(g, multiply<T>, wc_blocks(v->m), WC_THREADS, 0, v->x, v->p, v->s,
-			   (T)d->dark, v->m);
+		GPU_LAUNCH(g, multiply<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x, v->p,
+			   v->s, (T)d->dark, v->m);
 		wc_tell(d, ++done->steps);
 	}
 	return gpu_end(g);
@@ -450,10 +446,11 @@ combine_all(wc_pictures<T> *v, T *to, const T *from, size_t n, enum wc_factors f
 {
 	struct gpu *const g = v->g;
 
-	GPU_LAUNCH(g, combine<T>, wc_parts(n), WC_THREADS, 0, to, from, v->total->factor[factor], n,
-		   v->part);
+	GPU_LAUNCH(g, combine<T>, gpu_blocks(n, WC_PER_BLOCK), WC_THREADS, 0, to, from,
+		   v->total->factor[factor], n, v->part);
 	if (which != NOTHING)
-		GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(n), which, v->total);
+		GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(n, WC_PER_BLOCK),
+			   which, v->total);
 	return 0;
 }
 
@@ -474,12 +471,14 @@ start_squares(wc_pictures<T> *v)
 	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(v->x, 0, v->m * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(v->p, 0, v->m * sizeof(T), g->stream[0]));
-	GPU_LAUNCH(g, start_misfit<T>, wc_parts(v->n), WC_THREADS, 0, v->y, (T)d->o.sky, v->n, v->r,
-		   v->part);
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), MISFIT, v->total);
+	GPU_LAUNCH(g, start_misfit<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y,
+		   (T)d->o.sky, v->n, v->r, v->part);
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK), MISFIT,
+		   v->total);
 	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
 	GPU_DO(combine_all<T>(v, v->p, v->s, v->m, WC_COPY, GRADIENT));
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->m), DIRECTION, v->total);
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->m, WC_PER_BLOCK),
+		   DIRECTION, v->total);
 	return gpu_end(g);
 }
 
@@ -491,8 +490,10 @@ step_squares(wc_pictures<T> *v)
 
 	GPU_DO(gpu_begin(g));
 	GPU_DO(wc_apply<T>(v, false, v->p, v->f));
-	GPU_LAUNCH(g, mask<T>, wc_parts(v->n), WC_THREADS, 0, v->y, v->f, v->n, v->part);
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, wc_parts(v->n), PROJECTION, v->total);
+	GPU_LAUNCH(g, mask<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y, v->f, v->n,
+		   v->part);
+	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK),
+		   PROJECTION, v->total);
 	GPU_DO(combine_all<T>(v, v->x, v->p, v->m, WC_ADVANCE, NOTHING));
 	GPU_DO(combine_all<T>(v, v->r, v->f, v->n, WC_RETREAT, MISFIT));
 	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
@@ -537,7 +538,8 @@ take_data(wc_pictures<T> *v, const void *y, struct wconv_known *k)
 	wc_extent count, known;
 
 	GPU_DO(gpu_up(g, v->y, y, v->n * sizeof(T)));
-	GPU_LAUNCH(g, find_known<T>, wc_blocks(v->n), WC_THREADS, 0, v->y, v->n, v->r, v->f);
+	GPU_LAUNCH(g, find_known<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->y, v->n, v->r,
+		   v->f);
 	GPU_DO(wc_measure<T>(v, v->r, v->n, &count));
 	GPU_DO(wc_measure<T>(v, v->f, v->n, &known));
 	*k = {(size_t)count.sum, known.sum, known.most > known.least ? known.most : known.least};
@@ -552,8 +554,8 @@ give_estimate(wc_pictures<T> *v, const T *s, void *to)
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
 
-	GPU_LAUNCH(g, cut<T>, wc_blocks(v->n), WC_THREADS, 0, v->x, s, (T)d->dark, (T)d->floor,
-		   d->oy * d->ew + d->ox, d->ew, (unsigned)d->w, v->n, v->f);
+	GPU_LAUNCH(g, cut<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->x, s, (T)d->dark,
+		   (T)d->floor, d->oy * d->ew + d->ox, d->ew, (unsigned)d->w, v->n, v->f);
 	return gpu_down(g, to, v->f, v->n * sizeof(T));
 }
 

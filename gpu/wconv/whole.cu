@@ -185,10 +185,10 @@ template <class T>
 int
 wc_scatter(struct gpu *g, const wc_whole<T> &o)
 {
-	const unsigned segments = (o.a.wide + SPAN - 1) / SPAN;
+	const unsigned segments = gpu_blocks(o.a.wide, SPAN);
 
-	GPU_LAUNCH(g, scatter<T>, (o.a.high + WARPS - 1) / WARPS * segments, 32 * WARPS, 0, o.w,
-		   o.a, segments);
+	GPU_LAUNCH(g, scatter<T>, gpu_blocks(o.a.high, WARPS) * segments, 32 * WARPS, 0, o.w, o.a,
+		   segments);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ template <class T>
 __global__ void
 weigh_x(const wc_work<T> w, const wc_tiles<T> b, const T *in, unsigned i)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, b.nx) - (w.kw - 1), y = take_index(&rest, b.high),
 		       n = (unsigned)rest;
@@ -217,7 +217,7 @@ template <class T>
 __global__ void
 weigh_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.ny) - (w.kh - 1), n = take_index(&rest, b.n),
 		       c = (unsigned)rest;
@@ -239,7 +239,7 @@ template <class T>
 __global__ void
 correlate(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j, bool first)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned y = take_index(&rest, b.ny), n = take_index(&rest, b.n), c = (unsigned)rest;
 	wc_cx<T> sum = {0, 0};
@@ -265,7 +265,7 @@ __global__ void
 add_windows(const wc_tiles<T> b, const wc_adjoint<T> a, unsigned first, unsigned across,
 	    unsigned top, unsigned rows, T scale)
 {
-	size_t rest = wc_element();
+	size_t rest = gpu_element();
 	const unsigned q = take_index(&rest, a.wide), r = top + (unsigned)rest;
 
 	if (rest >= rows)
@@ -291,16 +291,17 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 
 	*any = false;
 	for (unsigned i = 0; i < p->x.most; i++) {
-		GPU_LAUNCH(g, weigh_x<T>, wc_blocks((size_t)b.n * b.high * b.nx), WC_THREADS, 0, w,
-			   b, in, i);
+		GPU_LAUNCH(g, weigh_x<T>, gpu_blocks((size_t)b.n * b.high * b.nx, WC_THREADS),
+			   WC_THREADS, 0, w, b, in, i);
 		GPU_DO(wc_rows(g, b, (size_t)b.n * b.high, b.blend));
 		for (unsigned j = 0; j < p->y.most; j++) {
 			if (!wc_is_needed(p, host, b.n, i, j))
 				continue;
-			GPU_LAUNCH(g, weigh_y<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, j);
+			GPU_LAUNCH(g, weigh_y<T>, gpu_blocks(spectrum, WC_THREADS), WC_THREADS, 0,
+				   w, b, j);
 			GPU_DO(wc_columns(g, b, b.n, -1, b.product));
-			GPU_LAUNCH(g, correlate<T>, wc_blocks(spectrum), WC_THREADS, 0, w, b, i, j,
-				   !*any);
+			GPU_LAUNCH(g, correlate<T>, gpu_blocks(spectrum, WC_THREADS), WC_THREADS, 0,
+				   w, b, i, j, !*any);
 			*any = true;
 		}
 	}
@@ -322,8 +323,9 @@ scatter_some(struct gpu *g, const wc_whole<T> &o, const wc_tiles<T> &b, size_t f
 	const int err = make_windows(g, o.p, o.w, b, host, o.a.in, &any);
 
 	if (!err && any)
-		GPU_LAUNCH(g, add_windows<T>, wc_blocks((size_t)rows * o.a.wide), WC_THREADS, 0, b,
-			   o.a, (unsigned)first, (unsigned)o.p->x.ntile, top, rows, scale);
+		GPU_LAUNCH(g, add_windows<T>, gpu_blocks((size_t)rows * o.a.wide, WC_THREADS),
+			   WC_THREADS, 0, b, o.a, (unsigned)first, (unsigned)o.p->x.ntile, top,
+			   rows, scale);
 	return err;
 }
 
@@ -365,7 +367,7 @@ template <class T>
 __global__ void
 weigh(const wc_work<T> w, const T *from, T *to)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, w.width), r = (unsigned)rest;
 
@@ -387,7 +389,7 @@ template <class T>
 __global__ void
 fold(const wc_adjoint<T> a)
 {
-	const size_t at = wc_element();
+	const size_t at = gpu_element();
 	size_t rest = at;
 	const unsigned x = take_index(&rest, a.item_w), y = (unsigned)rest;
 	T sum = 0, lost = 0;
@@ -510,9 +512,10 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 	o->a.in = o->a.weighed ? o->a.weighed : y;
 	o->a.out = x;
 	if (o->a.weighed)
-		GPU_LAUNCH(g, weigh<T>, wc_blocks(n), WC_THREADS, 0, o->w, y, o->a.weighed);
+		GPU_LAUNCH(g, weigh<T>, gpu_blocks(n, WC_THREADS), WC_THREADS, 0, o->w, y,
+			   o->a.weighed);
 	GPU_DO(o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o));
-	GPU_LAUNCH(g, fold<T>, wc_blocks(o->p->q.w * o->p->q.h), WC_THREADS, 0, o->a);
+	GPU_LAUNCH(g, fold<T>, gpu_blocks(o->p->q.w * o->p->q.h, WC_THREADS), WC_THREADS, 0, o->a);
 	return 0;
 }
 

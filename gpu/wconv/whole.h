@@ -14,20 +14,6 @@
 
 constexpr unsigned WC_THREADS = 256; /* of a block */
 
-/* Returns how many blocks have a thread for each of n elements. */
-static inline unsigned
-wc_blocks(size_t n)
-{
-	return (unsigned)((n + WC_THREADS - 1) / WC_THREADS);
-}
-
-/* Returns the element of this thread. */
-static __device__ __forceinline__ size_t
-wc_element(void)
-{
-	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
 /* A tile: results [x, x + w) of rows [y, y + h) of the step. They need functions fx .. fx + nfx - 1 and fy .. fy + nfy - 1. */
 struct wc_tile {
 	unsigned plane, x, y, w, h, fx, nfx, fy, nfy;
