@@ -170,8 +170,9 @@ scan_around(const nodes &k, query &q)
 
 /* --- far: a warp's search from the root, where all lanes have the same query but their own key --------------------- */
 
-__device__ __forceinline__ unsigned
-warp_least(unsigned v)
+template <class T>
+__device__ __forceinline__ T
+warp_least(T v)
 {
 	for (int step = 16; step; step /= 2)
 		v = min(v, __shfl_xor_sync(~0u, v, step));
@@ -403,8 +404,7 @@ search_from_root(const grid &w, const nodes &k, unsigned i)
 	__syncwarp(); /* all lanes have read bound[i], which one of them writes below */
 	visit<2>(w, k, 0, q);
 	const u64 mine = q.key;
-	for (int step = 16; step; step /= 2)
-		q.key = min(q.key, __shfl_xor_sync(~0u, q.key, step));
+	q.key = warp_least(mine);
 	const bool found = q.key >> 25 <= q.d2;
 	if (found && mine == q.key) {
 		k.bound[i] = q.d2;

@@ -52,9 +52,8 @@ constexpr int AXES =
 __global__ void
 take_symbol(const toeplitz t)
 {
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads()) {
+	for (size_t i = first_of_all(); i < t.cells; i += all_threads())
 		t.symbol[i] = t.work[i].re / (double)t.cells;
-	}
 }
 
 /* What an array has at the beginning and at the end of each axis of the cells: modes, or the column of the matrix. */
@@ -102,9 +101,8 @@ crop(const toeplitz t, sample *out)
 __global__ void
 times_symbol(const toeplitz t)
 {
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads()) {
+	for (size_t i = first_of_all(); i < t.cells; i += all_threads())
 		t.work[i] = {t.work[i].re * t.symbol[i], t.work[i].im * t.symbol[i]};
-	}
 }
 
 /* Of an array whose first and last slices along the slowest axis hold something. */
@@ -218,9 +216,8 @@ turn(double *p, const double *r, size_t n, const double *scalar)
 {
 	const double beta = scalar[NEXT] / scalar[RHO];
 
-	for (size_t i = first_of_all(); i < n; i += all_threads()) {
+	for (size_t i = first_of_all(); i < n; i += all_threads())
 		p[i] = r[i] + beta * p[i];
-	}
 }
 
 /* --- the normal equations ------------------------------------------------------------------------------------------- */
