@@ -36,7 +36,6 @@
 #define __device__ __attribute__((unused))
 #define __host__
 #define __forceinline__ inline
-#define __constant__	static
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
 
@@ -277,10 +276,8 @@ enum cudaError_t {
 	cudaSuccess,
 	cudaErrorInvalidValue,
 	cudaErrorMemoryAllocation,
-	cudaErrorInvalidConfiguration = 9,
 	cudaErrorInsufficientDriver = 35,
 	cudaErrorInvalidDeviceFunction = 98,
-	cudaErrorNoDevice = 100,
 	cudaErrorInvalidDevice = 101,
 	cudaErrorNoKernelImageForDevice = 209,
 	cudaErrorInvalidResourceHandle = 400,
@@ -310,7 +307,6 @@ struct cudaDeviceProp {
 /* The device in use is each host thread's own. */
 cudaError_t cudaGetDeviceCount(int *n);
 cudaError_t cudaSetDevice(int device);
-cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaRuntimeGetVersion(int *version);
@@ -441,22 +437,12 @@ struct dim3 {
 	{                                        \
 		return {x, y};                   \
 	}
-#define CUDACPU_VECTOR4(T, name)                           \
-	struct alignas(16) name {                          \
-		T x, y, z, w;                              \
-	};                                                 \
-	static inline name make_##name(T x, T y, T z, T w) \
-	{                                                  \
-		return {x, y, z, w};                       \
-	}
-CUDACPU_VECTOR2(int, int2)
 CUDACPU_VECTOR2(unsigned, uint2)
 CUDACPU_VECTOR2(float, float2)
-CUDACPU_VECTOR4(int, int4)
-CUDACPU_VECTOR4(unsigned, uint4)
-CUDACPU_VECTOR4(float, float4)
 #undef CUDACPU_VECTOR2
-#undef CUDACPU_VECTOR4
+struct alignas(16) int4 {
+	int x, y, z, w;
+};
 
 /* --- barriers, shuffles and votes ------------------------------------------------------------------------------------- */
 
@@ -483,21 +469,9 @@ __syncthreads(unsigned line = __builtin_LINE())
 }
 
 static inline int
-__syncthreads_count(int p, unsigned line = __builtin_LINE())
-{
-	return (int)cudacpu_barrier(line, true, p != 0);
-}
-
-static inline int
 __syncthreads_or(int p, unsigned line = __builtin_LINE())
 {
 	return cudacpu_barrier(line, true, p != 0) > 0;
-}
-
-static inline int
-__syncthreads_and(int p, unsigned line = __builtin_LINE())
-{
-	return cudacpu_barrier(line, true, p == 0) == 0;
 }
 
 /* Barrier `id`, which threads may reach at different places of the code. */
@@ -529,12 +503,6 @@ static inline int
 __any_sync(unsigned mask, int p)
 {
 	return __ballot_sync(mask, p) != 0;
-}
-
-static inline int
-__all_sync(unsigned mask, int p)
-{
-	return __ballot_sync(mask, !p) == 0;
 }
 
 template <class T>
@@ -590,7 +558,6 @@ __shfl_xor_sync(unsigned mask, T v, int bits, int width = 32)
 
 /* Set before a fiber is resumed. */
 extern __thread dim3 threadIdx, blockIdx, blockDim, gridDim;
-static constexpr int warpSize = 32;
 
 /* The order of fibers within a block, of blocks, and of streams. */
 enum { CUDACPU_FORWARD, CUDACPU_BACKWARD, CUDACPU_SHUFFLED };

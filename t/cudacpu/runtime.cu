@@ -124,13 +124,6 @@ cudacpu_device(void)
 }
 
 cudaError_t
-cudaGetDevice(int *d)
-{
-	*d = device;
-	return cudaSuccess;
-}
-
-cudaError_t
 cudaGetDeviceProperties(cudaDeviceProp *p, int d)
 {
 	size_t available;
@@ -192,8 +185,6 @@ cudaGetErrorString(cudaError_t e)
 		return "invalid device ordinal";
 	case cudaErrorInvalidResourceHandle:
 		return "invalid resource handle";
-	case cudaErrorInvalidConfiguration:
-		return "invalid configuration argument";
 	default:
 		return "invalid argument";
 	}
