@@ -394,14 +394,13 @@ int
 transform_others(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data)
 {
 	const size_t sample = 2 * (f->slowest.is_double ? sizeof(double) : sizeof(float));
-	int err = 0;
 
-	for (int i = 0; i < 2 && !err; i++) {
+	for (int i = 0; i < 2; i++) {
 		char *const at = static_cast<char *>(data) + f->at[i] * sample;
 		if (f->others[i].batch)
-			err = gpu_fft(g, &f->others[i], sign, at, at);
+			GPU_DO(gpu_fft(g, &f->others[i], sign, at, at));
 	}
-	return err;
+	return 0;
 }
 
 } // namespace
@@ -437,12 +436,11 @@ gpu_fft_slices(bool is_double, int dim, const size_t *n, size_t head, size_t tai
 int
 gpu_fft_slices_prepare(struct gpu *g, const struct gpu_fft_slices *f)
 {
-	int err = gpu_fft_prepare(g, &f->slowest);
-
-	for (int i = 0; i < 2 && !err; i++)
-		if (f->others[i].batch)
-			err = gpu_fft_prepare(g, &f->others[i]);
-	return err;
+	GPU_DO(gpu_fft_prepare(g, &f->slowest));
+	for (const struct gpu_fft &others : f->others)
+		if (others.batch)
+			GPU_DO(gpu_fft_prepare(g, &others));
+	return 0;
 }
 
 int

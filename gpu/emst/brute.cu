@@ -772,7 +772,7 @@ template <class T>
 int
 place_bvh(struct gpu *g, const points<T> *p, size_t n, unsigned K, bvh *b)
 {
-	const int err = gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
+	GPU_DO(gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
 		b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
 		b->code = gpu_take<unsigned>(at, n);
 		b->index = gpu_take<unsigned>(at, n);
@@ -783,11 +783,9 @@ place_bvh(struct gpu *g, const points<T> *p, size_t n, unsigned K, bvh *b)
 		b->root = gpu_take<unsigned>(at, 1);
 		b->pivot = gpu_take<unsigned>(at, 1);
 		b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
-	});
-
-	if (!err)
-		measure(b, p->x, n, K);
-	return err;
+	}));
+	measure(b, p->x, n, K);
+	return 0;
 }
 
 template <class T>

@@ -64,17 +64,14 @@ write_edges(const E e, const order o)
 int
 place_order(struct gpu *g, size_t n, int sort_slot, int ends_slot, order *o)
 {
-	const int err = gpu_place(g, sort_slot, [&](gpu_block *at) {
+	GPU_DO(gpu_place(g, sort_slot, [&](gpu_block *at) {
 		o->key = gpu_take<unsigned>(at, n);
 		o->index = gpu_take<unsigned>(at, n);
 		o->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
-	});
-
+	}));
 	o->n = (unsigned)n;
 	o->length = reinterpret_cast<double *>(o->scratch);
-	return err ? err : gpu_place(g, ends_slot, [&](gpu_block *at) {
-		o->ends = gpu_take<emst_edge>(at, n);
-	});
+	return gpu_array(g, ends_slot, n, &o->ends);
 }
 
 template <class E>

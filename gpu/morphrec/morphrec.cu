@@ -163,20 +163,18 @@ take_band(job *o, const part *a, const field *f, size_t before)
 {
 	const size_t from = bytes_of(o, a->first), bytes = bytes_of(o, a->n);
 	void *at;
-	int err;
 
 	if (o->here.first == a->first && o->here.n == a->n)
 		return 0;
 	o->here = {};
-	if ((err = place_samples(o, &at)))
-		return err;
-	for (int mask = 0; mask < 2 && !err; mask++) {
+	GPU_DO(place_samples(o, &at));
+	for (int mask = 0; mask < 2; mask++) {
 		void *const words = mask ? f->I : f->J;
-		if (!(err = clear_words(o, f, words)) &&
-		    !(err = gpu_up(o->g, at, (mask ? o->I : o->J) + from, bytes)))
-			err = morphrec_pack(o->g, f, before, a->n, words, at);
+		GPU_DO(clear_words(o, f, words));
+		GPU_DO(gpu_up(o->g, at, (mask ? o->I : o->J) + from, bytes));
+		GPU_DO(morphrec_pack(o->g, f, before, a->n, words, at));
 	}
-	return err;
+	return 0;
 }
 
 /* Unit k of the field becomes unit `from` of the picture, and the mask there its marker. */
@@ -207,16 +205,16 @@ give_ends(job *o, const part *a, const field *f)
 {
 	const rims r = rims_of(o, a);
 	void *at;
-	int err = gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at);
 
-	for (int end = 0; end < 2 && !err; end++) {
+	GPU_DO(gpu_hold(o->g, HOLD_RIM, bytes_of(o, 1), &at));
+	for (int end = 0; end < 2; end++) {
 		const size_t k = end ? a->n - 1 : 0;
 		if (!(end ? r.behind : r.before))
 			continue;
-		if (!(err = morphrec_unpack(o->g, f, r.before + k, 1, f->J, at, &level)))
-			err = gpu_down(o->g, o->J + bytes_of(o, a->first + k), at, bytes_of(o, 1));
+		GPU_DO(morphrec_unpack(o->g, f, r.before + k, 1, f->J, at, &level));
+		GPU_DO(gpu_down(o->g, o->J + bytes_of(o, a->first + k), at, bytes_of(o, 1)));
 	}
-	return err;
+	return 0;
 }
 
 /* The ends at once, the rest when there is time. */
@@ -224,17 +222,16 @@ int
 give_band(job *o, const part *a, const field *f, size_t before)
 {
 	void *at;
-	int err;
 
-	if ((err = place_samples(o, &at)) ||
-	    (err = morphrec_unpack(o->g, f, before, a->n, f->J, at, &level)))
-		return err;
+	GPU_DO(place_samples(o, &at));
+	GPU_DO(morphrec_unpack(o->g, f, before, a->n, f->J, at, &level));
 	char *const host = o->J + bytes_of(o, a->first);
 	const char *const from = static_cast<const char *>(at);
 	const size_t one = bytes_of(o, 1), last = bytes_of(o, a->n - 1);
-	if ((err = gpu_down(o->g, host, from, one)) ||
-	    (err = gpu_down(o->g, host + last, from + last, one)) || a->n < 3)
-		return err;
+	GPU_DO(gpu_down(o->g, host, from, one));
+	GPU_DO(gpu_down(o->g, host + last, from + last, one));
+	if (a->n < 3)
+		return 0;
 	const gpu_result rest = {host + one, from + one, last - one};
 	return gpu_later(o->g, &rest, 1);
 }

@@ -27,6 +27,7 @@
  * Shared: at most 32 KB. Bytes: 24 nq a gather and frequency. Operations: 16 nq^2 a frequency for P and Q, which Levinson's
  * recursion has in 8 nq^2 with an inner product at each order, and 8 nq^2 for each gather, in double.
  */
+#include "gpu/block.h"
 #include "gpu/radon/work.h"
 
 #include <string.h>
@@ -521,30 +522,26 @@ tell(struct gpu *g, const radon_job &w, const radon_outcome *on_device, struct r
 	return err;
 }
 
-/* Of one frequency's arrays; of right-hand sides and columns; how many frequencies are finished at a time. */
-struct sizes {
-	size_t each, rhs, columns;
+/* What a solution has on the device. */
+struct held {
+	cplx *room, *y,
+	    *t; /* work arrays of `chunk` frequencies, each; right-hand sides; columns */
+	radon_outcome *out;
 	unsigned chunk;
 };
 
-sizes
-sizes_of(const radon_job &w)
+held
+lay_systems(gpu_block *b, const radon_job &w)
 {
-	const size_t each = 4 * (1 + (size_t)w.n) * w.nq * sizeof(cplx);
-	const size_t fit = ROOM / each ? ROOM / each : 1;
+	const size_t each = 4 * (1 + (size_t)w.n) * w.nq, fit = ROOM / (each * sizeof(cplx));
+	held h;
 
-	return {each, (size_t)w.bins * w.n * w.nq * sizeof(cplx),
-		(size_t)w.bins * w.nq * sizeof(cplx), (unsigned)(fit < w.bins ? fit : w.bins)};
-}
-
-/* room: for work arrays. held: y, t and the outcomes. */
-int
-hold(struct gpu *g, const radon_job &w, void **room, void **held)
-{
-	const sizes z = sizes_of(w);
-
-	GPU_DO(gpu_hold(g, HOLD_SOLVE, z.chunk * z.each, room));
-	return gpu_hold(g, HOLD_RHS, z.rhs + z.columns + w.bins * sizeof(radon_outcome), held);
+	h.chunk = (unsigned)(fit < 1 ? 1 : fit < w.bins ? fit : w.bins);
+	h.room = gpu_take<cplx>(b, h.chunk * each);
+	h.y = gpu_take<cplx>(b, (size_t)w.bins * w.n * w.nq);
+	h.t = gpu_take<cplx>(b, (size_t)w.bins * w.nq);
+	h.out = gpu_take<radon_outcome>(b, w.bins);
+	return h;
 }
 
 } // namespace
@@ -552,37 +549,29 @@ hold(struct gpu *g, const radon_job &w, void **room, void **held)
 size_t
 radon_solve_bytes(const radon_job &w)
 {
-	const sizes z = sizes_of(w);
-
-	return z.chunk * z.each + z.rhs + z.columns + w.bins * sizeof(radon_outcome);
+	return gpu_lay(NULL, [&](gpu_block *b) { lay_systems(b, w); });
 }
 
 int
 radon_hold_solve(struct gpu *g, const radon_job &w)
 {
-	void *room, *held;
-
-	return hold(g, w, &room, &held);
+	return gpu_place(g, HOLD_SOLVE, [&](gpu_block *b) { lay_systems(b, w); });
 }
 
 int
 radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	    struct radon_report *report)
 {
-	const sizes z = sizes_of(w);
-	void *room, *held;
+	held h;
 
-	GPU_DO(hold(g, w, &room, &held));
-	char *const at = static_cast<char *>(held);
-	cplx *const y = reinterpret_cast<cplx *>(at), *const t = y + z.rhs / sizeof *y;
-	const radon_systems s = {exact ? y : NULL, t,
-				 reinterpret_cast<radon_outcome *>(at + z.rhs + z.columns)};
-	GPU_DO(exact ? radon_exact_adjoint(g, w, y) : radon_adjoint(g, w));
-	GPU_DO(radon_columns(g, w, damping, t));
+	GPU_DO(gpu_place(g, HOLD_SOLVE, [&](gpu_block *b) { h = lay_systems(b, w); }));
+	const radon_systems s = {exact ? h.y : NULL, h.t, h.out};
+	GPU_DO(exact ? radon_exact_adjoint(g, w, h.y) : radon_adjoint(g, w));
+	GPU_DO(radon_columns(g, w, damping, h.t));
 	GPU_DO(too_long(w) ? 0 : radon_reduce(g, w, s));
-	for (unsigned b = 0; b < w.bins; b += z.chunk)
-		GPU_LAUNCH(g, finish, w.bins - b < z.chunk ? w.bins - b : z.chunk, THREADS, 0, w, s,
-			   b, too_long(w), static_cast<cplx *>(room));
+	for (unsigned b = 0; b < w.bins; b += h.chunk)
+		GPU_LAUNCH(g, finish, w.bins - b < h.chunk ? w.bins - b : h.chunk, THREADS, 0, w, s,
+			   b, too_long(w), h.room);
 	if (report && w.modelled)
 		GPU_DO(radon_misfit(g, w, report));
 	return report ? tell(g, w, s.out, report) : 0;

@@ -12,9 +12,9 @@
  *
  * What it cannot show: lanes that leave a loop without a barrier early and meet again in the next one, whose n differ; a place
  * that the compiler of the CPU made two of, or that of the GPU removed or joined with its neighbour. Fewer turns than are counted
- * here are taken, on sm_90, by an atomicAdd() of 1 to shared memory whose result is not used, as in count_digits of
- * gpu/prim.cu: it becomes ATOMS.POPC.INC, which counts the lanes of a word at once; and by an atomicMax() of all lanes to one
- * word: REDUX finds the warp's largest first, and one lane goes to memory.
+ * here are taken, on sm_90, by an atomicAdd() of 1 to shared memory whose result is not used: it becomes ATOMS.POPC.INC, which
+ * counts the lanes of a word at once; and by an atomicMax() of all lanes to one word: REDUX finds the warp's largest first, and
+ * one lane goes to memory.
  */
 #include "t/cudacpu/watch.h"
 
