@@ -75,7 +75,7 @@ weigh_modes(const radon_job w)
 __global__ void
 make_real(const radon_job w, pair<float> *s, size_t rows)
 {
-	const size_t i = gpu_element();
+	const size_t i = first_of_all();
 
 	if (i < rows)
 		s[i].im = 0;
