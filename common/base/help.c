@@ -17,7 +17,6 @@ static const char aliases[] =
     "alone by 180\0"
     "rawaxes rot90=--order=y,x --flip=x turns as rot90 does\0wconv deblur=--deconvolve\0"
     "wconv iterations=--deconvolve\0wconv sigma=--gaussian\0wconv blur=--gaussian\0"
-    "FILE\0"
     "rawaxes channel=--slice=c:I takes colour or band I\0rawaxes swapaxes=--order=y,x transposes\0"
     "tifftoraw band=pipe to rawaxes --slice=c:I\0rawaxes axes=--order\0rawlabel csv=--to=csv\0"
     "rawaxes gray=ppmtopgm of Netpbm makes gray of colours\0rawlabel thresh=--above\0"
