@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/words.h"
@@ -565,4 +567,100 @@ axiskeys_stack_traces(struct img *y, const struct img *x, size_t n)
 		whole = false;
 	}
 	return whole;
+}
+
+/* --- numbers of traces -------------------------------------------------------------------------------------------------- */
+
+/* Reads all finite numbers of a text. Returns NULL and a count of 0 when it has anything else, or nothing. Caller frees. */
+static double *
+numbers(const char *text, size_t *n)
+{
+	const size_t most = strlen(text) / 2 + 1;
+	double *v = weir_xalloc(most, sizeof *v);
+
+	*n = word_reals(text, ' ', v, most);
+	for (size_t i = 0; i < *n; i++)
+		*n = isfinite(v[i]) ? *n : 0;
+	if (!*n)
+		weir_free(v);
+	return *n ? v : NULL;
+}
+
+double *
+axiskeys_read_numbers(const char *path, size_t *n)
+{
+	FILE *f = file_open(path);
+	char *text = NULL;
+	size_t size = 0;
+	const ssize_t got = getdelim(&text, &size, 0, f);
+
+	if (ferror(f))
+		die("%s: %s", path, strerror(errno));
+	fclose(f);
+	double *v = got > 0 ? numbers(text, n) : NULL;
+	free(text);
+	if (!v)
+		die("%s: not a list of finite numbers", path);
+	return v;
+}
+
+/* Reads a key. Sets *v to NULL and the count to 0 where there is none. Returns 0, or -1 where its text is no list. */
+static int
+numbers_of_key(const struct img *x, const char *name, double **v, size_t *n, struct why *why)
+{
+	const char *text = img_key(x, name);
+
+	*n = 0;
+	*v = text ? numbers(text, n) : NULL;
+	return text && !*v ? why_set(why, "%s:= is not a list of finite numbers", name) : 0;
+}
+
+double *
+axiskeys_offsets(const struct img *x, size_t per, bool axis, size_t *n, struct why *why)
+{
+	const struct img_axis *t = &x->axis[1];
+	double *v = NULL, *a = NULL, *b = NULL;
+	size_t nx, ny;
+
+	if (per == 1 && (numbers_of_key(x, names[0], &v, n, why) || v))
+		return v;
+	const bool bad =
+	    numbers_of_key(x, names[1], &a, &nx, why) || numbers_of_key(x, names[2], &b, &ny, why);
+	const bool known = isfinite(t->min) && (t->n < 2 || isfinite(t->spacing));
+
+	if (!bad && nx != ny) {
+		why_set(why, "%zu numbers in offset-x:=, and %zu in offset-y:=", nx, ny);
+	} else if (!bad && nx) {
+		*n = per * nx;
+		v = weir_xalloc(*n, sizeof *v);
+		for (size_t j = 0; j < nx; j++) {
+			v[per * j] = per == 2 ? a[j] : hypot(a[j], b[j]);
+			v[per * j + per - 1] = per == 2 ? b[j] : v[j];
+		}
+	} else if (!bad && per == 1 && axis && known) {
+		*n = t->n;
+		v = weir_xalloc(*n, sizeof *v);
+		for (size_t j = 0; j < *n; j++)
+			v[j] = t->min + (*n > 1 ? (double)j * t->spacing : 0);
+	} else if (!bad) {
+		why_set(why, per == 2 ? "no offsets in a plane: give --offsets, or the keys "
+					"offset-x:= and offset-y:="
+				      : "no offsets: give --offsets, an offsets:= key or a trace "
+					"axis with min and spacing");
+	}
+	weir_free(a);
+	weir_free(b);
+	return v;
+}
+
+int
+axiskeys_times(const struct img *x, double *dt, double *t0, struct why *why)
+{
+	const struct img_axis *a = &x->axis[0];
+
+	*dt = a->spacing;
+	*t0 = isfinite(a->min) ? a->min : 0;
+	if (*dt > 0 && isfinite(*dt))
+		return 0;
+	return why_set(why, "axis 0 has no spacing above 0: how many seconds lie between samples?");
 }

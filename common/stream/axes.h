@@ -97,6 +97,18 @@ void axiskeys_lay_traces(struct img *y, const struct img *x, size_t first);
  */
 bool axiskeys_stack_traces(struct img *y, const struct img *x, size_t n);
 
+/*
+ * Finds the offsets of the traces along axis 1, *n numbers: pairs x, y of the keys offset-x:= and offset-y:= where per is 2. Else
+ * those of offsets:=, or the distances of such pairs, or with `axis` the positions along axis 1. Caller frees. NULL: there are none.
+ */
+double *axiskeys_offsets(const struct img *x, size_t per, bool axis, size_t *n, struct why *why);
+
+/* Reads all numbers of a file, which blanks separate. Dies when it has anything else, or nothing. Caller frees. */
+double *axiskeys_read_numbers(const char *path, size_t *n);
+
+/* Finds the time between the samples of traces and the time of the first, 0 where axis 0 has none. Returns 0, or -1. */
+int axiskeys_times(const struct img *x, double *dt, double *t0, struct why *why);
+
 /* Returns the count of the words of a text, which blanks separate. */
 size_t axiskeys_count(const char *text);
 

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,12 +6,12 @@
 
 #include "common/base/cpu.h"
 #include "common/base/die.h"
-#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/words.h"
+#include "common/stream/axes.h"
 #include "radon/stream/gathers.h"
 
 /* The names of curves in --curve and radon_curve:=, indexed by enum radon_curve. */
@@ -45,116 +44,23 @@ struct gathers {
 /* ---- offsets ---- */
 
 /*
- * Reads all numbers of a text, which blanks separate. Returns NULL and a count of 0 when the text has anything else, or
- * nothing. Caller frees.
- */
-static double *
-numbers(const char *text, size_t *n)
-{
-	const size_t most = strlen(text) / 2 + 1;
-	double *v = weir_xalloc(most, sizeof *v);
-
-	*n = word_reals(text, ' ', v, most);
-	for (size_t i = 0; i < *n; i++)
-		*n = isfinite(v[i]) ? *n : 0;
-	if (!*n)
-		weir_free(v);
-	return *n ? v : NULL;
-}
-
-/* Reads all numbers of the file of offsets into s->file. */
-static void
-offsets_read(struct gathers *s, const char *path)
-{
-	FILE *f = file_open(path);
-	char *text = NULL;
-	size_t size = 0;
-	ssize_t got;
-
-	got = getdelim(&text, &size, 0, f);
-	if (ferror(f))
-		die("%s: %s", path, strerror(errno));
-	fclose(f);
-	s->file = got > 0 ? numbers(text, &s->nfile) : NULL;
-	free(text);
-	if (!s->file)
-		die("%s: not a list of finite numbers", path);
-}
-
-/* Reads a key of offsets. Returns NULL and a count of 0 when there is none. */
-static double *
-numbers_of_key(const struct gathers *s, const char *name, size_t *n)
-{
-	const char *text = img_key(&s->item, name);
-	double *v = NULL;
-
-	*n = 0;
-	if (text && !(v = numbers(text, n)))
-		raw_die(s->in, "%s:= is not a list of finite numbers", name);
-	return v;
-}
-
-/* Finds the pairs (x, y) of the item's offsets from its keys. Returns false when it has none. */
-static bool
-pairs_of_item(struct gathers *s)
-{
-	size_t n, ny;
-	double *x = numbers_of_key(s, "offset-x", &n), *y = numbers_of_key(s, "offset-y", &ny);
-
-	if (n != ny)
-		raw_die(s->in, "%zu numbers in offset-x:=, and %zu in offset-y:=", n, ny);
-	if (!n)
-		return false;
-	s->noffset = 2 * n;
-	s->offset = weir_xalloc(2 * n, sizeof *s->offset);
-	for (size_t j = 0; j < n; j++) {
-		s->offset[2 * j] = x[j];
-		s->offset[2 * j + 1] = y[j];
-	}
-	weir_free(x);
-	weir_free(y);
-	return true;
-}
-
-static void
-offsets_of_axis(struct gathers *s)
-{
-	const struct img_axis *a = &s->item.axis[1];
-
-	if (s->shape.mode == RADON_MODEL || !isfinite(a->min) ||
-	    (a->n > 1 && !isfinite(a->spacing)))
-		raw_die(s->in, "no offsets: give --offsets, an offsets:= key or a trace axis with "
-			       "min and spacing");
-	s->noffset = a->n;
-	s->offset = weir_xalloc(a->n, sizeof *s->offset);
-	for (size_t j = 0; j < a->n; j++)
-		s->offset[j] = a->min + (a->n > 1 ? (double)j * a->spacing : 0);
-}
-
-/*
  * Finds the item's offsets from its keys or its trace axis, into s->offset: pairs, or their distances from 0. It finds none when a
  * file gives them instead.
  */
 static void
 offsets_of_item(struct gathers *s)
 {
+	struct why why;
+
 	weir_free(s->offset);
 	s->offset = NULL;
 	s->noffset = 0;
 	if (s->file)
 		return;
-	if (s->per == 2 && !pairs_of_item(s))
-		raw_die(s->in, "no offsets in a plane: give --offsets, or the keys offset-x:= and "
-			       "offset-y:=");
-	if (s->per == 2 || (s->offset = numbers_of_key(s, "offsets", &s->noffset)))
-		return;
-	if (!pairs_of_item(s)) {
-		offsets_of_axis(s);
-		return;
-	}
-	s->noffset /= 2;
-	for (size_t j = 0; j < s->noffset; j++)
-		s->offset[j] = hypot(s->offset[2 * j], s->offset[2 * j + 1]);
+	s->offset =
+	    axiskeys_offsets(&s->item, s->per, s->shape.mode != RADON_MODEL, &s->noffset, &why);
+	if (!s->offset)
+		raw_die(s->in, "%s", why.text);
 }
 
 /*
@@ -658,15 +564,6 @@ static const double FAR = 16;
 
 /* --- items --------------------------------------------------------------------------------------------------------- */
 
-static double
-spacing_of(const struct gathers *s, const struct img_axis *a)
-{
-	if (!(a->spacing > 0) || !isfinite(a->spacing))
-		raw_die(s->in,
-			"axis 0 has no spacing above 0: how many seconds lie between samples?");
-	return a->spacing;
-}
-
 /* Finds the curves of a panel from an axis. */
 static void
 curves_of_axis(const struct gathers *s, int axis, size_t *n, double *first, double *apart)
@@ -736,6 +633,7 @@ begin_item(struct gathers *s)
 {
 	const struct img *x = &s->item;
 	const int axes = axes_of_plane(s->o, x);
+	struct why why;
 
 	if (x->dim < axes || x->dim > axes + 1 || img_is_complex(x))
 		raw_die(s->in, "not a gather: real, sizes `t trace` or `t trace gather`");
@@ -754,8 +652,8 @@ begin_item(struct gathers *s)
 	s->reference = s->o->reference;
 	s->depth = s->o->depth;
 	s->azimuth = s->o->azimuth;
-	s->shape.dt = spacing_of(s, &x->axis[0]);
-	s->shape.t0 = isfinite(x->axis[0].min) ? x->axis[0].min : 0;
+	if (axiskeys_times(x, &s->shape.dt, &s->shape.t0, &why))
+		raw_die(s->in, "%s", why.text);
 	s->shape.nt = s->n;
 	check_band(s);
 	check_filter(s);
@@ -860,7 +758,7 @@ gathers_open(struct raw_in *in, const struct gathers_options *o)
 
 	*s = (struct gathers){.in = in, .o = o};
 	if (o->offsets)
-		offsets_read(s, o->offsets);
+		s->file = axiskeys_read_numbers(o->offsets, &s->nfile);
 	return s;
 }
 
