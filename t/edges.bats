@@ -28,6 +28,7 @@ rawpalette	-		--colours=3
 dptrace		text		--quiet --to=wkt -p -.5,-.5 -p .5,.5
 usfft		-		-T 2 -p points.nrrd
 radon		own
+rawnmo		own
 sutoraw		own
 rawtosu		own
 segytoraw	own

@@ -114,6 +114,7 @@ gather radon -t 2 --quiet -q 0:.1:5 -X 40 --curve=hyperbolic --sparse --subtract
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --lsq --subtract --adapt
 gather radon -t 2 --quiet -q -.1:.1:5 -X 40 --sparse=auto
 gathers radon -t 2 --quiet -q -.1:.1:5 -X 40
+gather rawnmo -t 2 --quiet --velocity=velocities
 '
 
 @test "every program has a line in the table" {
@@ -149,6 +150,7 @@ inputs() {
 	gen --type=float noise 32 5 | sed '/^endian/i spacings: 0.004 10\naxis mins: 0 0\ncenters: node node' >gather
 	for _ in {1..11}; do cat gather; done >gathers
 	rawtosu gather >su
+	echo 1 0:1500 >velocities
 	rawtosegy gather >segy
 }
 
