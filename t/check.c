@@ -75,6 +75,22 @@ check_end(struct check_many *m, const char *name)
 }
 
 void
+check_each_from(const char *name, size_t n, struct check_rng *rng, check_set *one)
+{
+	struct check_many m = {0};
+
+	for (size_t set = 0; set < n; set++)
+		one(&m, rng, set);
+	check_end(&m, name);
+}
+
+void
+check_each(const char *name, size_t n, uint64_t seed, check_set *one)
+{
+	check_each_from(name, n, &(struct check_rng){seed}, one);
+}
+
+void
 check_skip(const char *name, const char *reason)
 {
 	printf("ok %zu - %s # skip %s\n", ++tests, name, reason);

@@ -28,6 +28,11 @@ void check_case(struct check_many *m, bool ok, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 void check_end(struct check_many *m, const char *name);
 
+/* The test `name`: `one` makes the cases of the sets 0 to n-1, from random numbers that begin with the seed, or go on. */
+typedef void check_set(struct check_many *m, struct check_rng *rng, size_t set);
+void check_each(const char *name, size_t n, uint64_t seed, check_set *one);
+void check_each_from(const char *name, size_t n, struct check_rng *rng, check_set *one);
+
 /* Whether the checks of that name, `gpu` or `gpu/wconv`, were asked for. */
 bool check_wanted(const char *name);
 
