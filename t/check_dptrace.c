@@ -260,31 +260,24 @@ best_avoiding(struct check_chain *p, size_t s, size_t g, int not )
 }
 
 static void
-check_margins(void)
+check_margins(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng r = {3};
 	static struct check_chain p;
 	int at[MAXLINK];
 	double best, margin[MAXLINK];
 
-	for (int i = 0; i < 300; i++) {
-		p.nseg = 1 + (size_t)(i % 3 == 2);
-		p.phi = bounds[2 + rng_below(&r, 10)];
-		const struct check_shape of = {p.nseg > 1 ? 3 : 5, 1, p.nseg > 1 ? 6 : 8, i % 2,
-					       64};
-		check_chain(&p, &r, &of);
-		if (dptrace_tables(p.seg, p.nseg, p.phi, DPTRACE_WINDOW, 1, at, &best, margin))
-			continue;
-		for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)
-			for (size_t g = 1; g + 1 < p.seg[s].n; g++) {
-				double want = best - best_avoiding(&p, s, g, at[k + g]);
-				check_case(&m, margin[k + g] == want, "phi %g guide %zu: %g for %g",
-					   p.phi, g, margin[k + g], want);
-			}
-	}
-	check_end(
-	    &m, "a margin is what the best polyline through another sample loses, by brute force");
+	p.nseg = 1 + (size_t)(i % 3 == 2);
+	p.phi = bounds[2 + rng_below(r, 10)];
+	const struct check_shape of = {p.nseg > 1 ? 3 : 5, 1, p.nseg > 1 ? 6 : 8, i % 2, 64};
+	check_chain(&p, r, &of);
+	if (dptrace_tables(p.seg, p.nseg, p.phi, DPTRACE_WINDOW, 1, at, &best, margin))
+		return;
+	for (size_t s = 0, k = 0; s < p.nseg; k += p.seg[s++].n)
+		for (size_t g = 1; g + 1 < p.seg[s].n; g++) {
+			double want = best - best_avoiding(&p, s, g, at[k + g]);
+			check_case(m, margin[k + g] == want, "phi %g guide %zu: %g for %g", p.phi,
+				   g, margin[k + g], want);
+		}
 }
 
 void
@@ -292,7 +285,9 @@ check_dptrace(void)
 {
 	check_tables();
 	check_large();
-	check_margins();
+	check_each(
+	    "a margin is what the best polyline through another sample loses, by brute force", 300,
+	    3, check_margins);
 	check_dptrace_scores();
 	check_dptrace_traces();
 	check_dptrace_ways();
