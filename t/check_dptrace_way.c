@@ -27,32 +27,27 @@ sum_of(const struct way_grid *g, const int *cell, size_t n)
 }
 
 static void
-compare_searches(void)
+compare_searches(struct check_many *m, struct check_rng *rng, size_t t)
 {
 	enum { MOST = 24 };
 	uint8_t cost[MOST * MOST];
 	int cell[MOST * MOST];
-	struct check_many m = {0};
-	struct check_rng rng = {1};
+	struct way_grid g = {.w = 1 + (int)(MOST * rng_unit(rng)),
+			     .h = 1 + (int)(MOST * rng_unit(rng)),
+			     .cost = cost};
+	const int cells = g.w * g.h, from = (int)(cells * rng_unit(rng)),
+		  to = (int)(cells * rng_unit(rng)), few = (int)(t % 3);
 
-	for (int t = 0; t < 300; t++) {
-		struct way_grid g = {.w = 1 + (int)(MOST * rng_unit(&rng)),
-				     .h = 1 + (int)(MOST * rng_unit(&rng)),
-				     .cost = cost};
-		const int cells = g.w * g.h, from = (int)(cells * rng_unit(&rng)),
-			  to = (int)(cells * rng_unit(&rng)), few = t % 3;
-		for (int i = 0; i < cells; i++)
-			cost[i] = (uint8_t)(few ? rng_unit(&rng) < .7 ? 80 : 18
-						: 1 + (int)((WAY_MOST - 1) * rng_unit(&rng)));
-		uint32_t want, got = 0;
-		const size_t n = way_search(&g, from, to, cell, &got);
-		check_case(&m,
-			   dptrace_direct_way(cost, g.w, g.h, from, to, &want) == 0 && n &&
-			       cell[0] == from && cell[n - 1] == to && got == want &&
-			       sum_of(&g, cell, n) == want,
-			   "%d x %d cells: %u, not %u", g.w, g.h, got, want);
-	}
-	check_end(&m, "the cheapest way costs what the definition says");
+	for (int i = 0; i < cells; i++)
+		cost[i] = (uint8_t)(few ? rng_unit(rng) < .7 ? 80 : 18
+					: 1 + (int)((WAY_MOST - 1) * rng_unit(rng)));
+	uint32_t want, got = 0;
+	const size_t n = way_search(&g, from, to, cell, &got);
+	check_case(m,
+		   dptrace_direct_way(cost, g.w, g.h, from, to, &want) == 0 && n &&
+		       cell[0] == from && cell[n - 1] == to && got == want &&
+		       sum_of(&g, cell, n) == want,
+		   "%d x %d cells: %u, not %u", g.w, g.h, got, want);
 }
 
 enum { SIDE = 96 };
@@ -144,6 +139,6 @@ compare_costs(void)
 void
 check_dptrace_ways(void)
 {
-	compare_searches();
+	check_each("the cheapest way costs what the definition says", 300, 1, compare_searches);
 	compare_costs();
 }
