@@ -230,62 +230,54 @@ keep_large(const struct scene *a, uint32_t all, uint64_t least, uint32_t *label)
 }
 
 static void
-check_components(struct check_rng *r)
+check_components(struct check_many *m, struct check_rng *r, size_t round)
 {
 	static struct scene a;
 	static uint32_t want[MOST];
 	static int32_t got[MOST];
-	struct check_many m = {0};
+	const uint64_t least = 1 + rng_below(r, 4);
+	size_t n;
 
-	for (int round = 0; round < 300; round++) {
-		const uint64_t least = 1 + rng_below(r, 4);
-		size_t n;
+	(void)round;
+	make_scene(r, &a, 600, 0);
+	const uint32_t all = flood(&a, want);
 
-		make_scene(r, &a, 600, 0);
-		const uint32_t all = flood(&a, want);
+	for (enum how how = MEASURED; how <= UNMEASURED; how++) {
+		const char *why = run_label(&a, how, 1, got, &n);
 
-		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
-			const char *why = run_label(&a, how, 1, got, &n);
-
-			check_case(&m, !why && n == all && !memcmp(want, got, a.n * sizeof *want),
-				   "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
-				   why ? why : "labels");
-		}
-		const uint32_t kept = keep_large(&a, all, least, want);
-
-		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
-			const char *why = run_label(&a, how, least, got, &n);
-
-			check_case(&m, !why && n == kept && !memcmp(want, got, a.n * sizeof *want),
-				   "min-size: %zu of %u: %s", n, kept, why ? why : "labels");
-		}
+		check_case(m, !why && n == all && !memcmp(want, got, a.n * sizeof *want),
+			   "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
+			   why ? why : "labels");
 	}
-	check_end(&m, "label: components and their measures are those of a flood fill");
+	const uint32_t kept = keep_large(&a, all, least, want);
+
+	for (enum how how = MEASURED; how <= UNMEASURED; how++) {
+		const char *why = run_label(&a, how, least, got, &n);
+
+		check_case(m, !why && n == kept && !memcmp(want, got, a.n * sizeof *want),
+			   "min-size: %zu of %u: %s", n, kept, why ? why : "labels");
+	}
 }
 
 static void
-check_split(struct check_rng *r)
+check_split(struct check_many *m, struct check_rng *r, size_t round)
 {
 	static struct scene a;
 	static uint32_t want[MOST];
 	static int32_t got[MOST];
-	struct check_many m = {0};
+	const double rise = rng_below(r, 4) ? rng_unit(r) * .6 : 0;
+	const char *why;
+	size_t n;
 
-	for (int round = 0; round < 300; round++) {
-		const double rise = rng_below(r, 4) ? rng_unit(r) * .6 : 0;
-		const char *why;
-		size_t n;
-
-		make_scene(r, &a, 120, 0);
-		if (split(&a.s, a.v, a.chosen, rise, a.part))
-			abort();
-		parts(&a, rise, want);
-		why = run_label(&a, KNOWN, 1, got, &n);
-		check_case(&m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s",
-			   a.s.w, a.s.h, a.s.depth, a.s.connectivity, rise, why ? why : "parts");
-		check_case(&m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");
-	}
-	check_end(&m, "split: parts are those of the definition");
+	(void)round;
+	make_scene(r, &a, 120, 0);
+	if (split(&a.s, a.v, a.chosen, rise, a.part))
+		abort();
+	parts(&a, rise, want);
+	why = run_label(&a, KNOWN, 1, got, &n);
+	check_case(m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s", a.s.w,
+		   a.s.h, a.s.depth, a.s.connectivity, rise, why ? why : "parts");
+	check_case(m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");
 }
 
 /* The definition of peaks.h. marker[i] becomes the marker of sample i. */
@@ -353,36 +345,31 @@ wrong_parts(const struct scene *a, const uint32_t *want, uint64_t least, const u
 }
 
 static void
-check_watershed(struct check_rng *r)
+check_watershed(struct check_many *m, struct check_rng *r, size_t round)
 {
 	static struct scene a;
 	static uint32_t given[MOST], want[MOST];
-	struct check_many m = {0};
 	uint32_t *name;
+	const uint64_t least = 1 + rng_below(r, 2) * rng_below(r, 6);
+	const double seeds = rng_unit(r) * .3;
 
-	for (int round = 0; round < 500; round++) {
-		const uint64_t least = 1 + rng_below(r, 2) * rng_below(r, 6);
-		const double seeds = rng_unit(r) * .3;
+	(void)round;
+	make_scene(r, &a, 200, rng_below(r, 2) ? 4 : 1e6);
+	for (size_t i = 0; i < a.n; i++)
+		given[i] = rng_unit(r) < seeds ? 1 + (uint32_t)rng_below(r, 5) * 500000000 : 0;
+	spread(&a, given, want);
+	memcpy(a.part, given, sizeof given);
+	if (watershed(&a.s, a.v, a.chosen, least, a.part, &name))
+		abort();
+	const char *why = wrong_parts(&a, want, least, a.part, name);
 
-		make_scene(r, &a, 200, rng_below(r, 2) ? 4 : 1e6);
-		for (size_t i = 0; i < a.n; i++)
-			given[i] =
-			    rng_unit(r) < seeds ? 1 + (uint32_t)rng_below(r, 5) * 500000000 : 0;
-		spread(&a, given, want);
-		memcpy(a.part, given, sizeof given);
-		if (watershed(&a.s, a.v, a.chosen, least, a.part, &name))
-			abort();
-		const char *why = wrong_parts(&a, want, least, a.part, name);
-
-		check_case(&m, !why, "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth,
-			   a.s.connectivity, why ? why : "");
-		weir_free(name);
-	}
-	check_end(&m, "watershed: every sample gets the marker of the definition");
+	check_case(m, !why, "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
+		   why ? why : "");
+	weir_free(name);
 }
 
 static void
-check_numbers(struct check_rng *r)
+check_numbers(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const double special[] = {0,
 					 -0.0,
@@ -401,21 +388,15 @@ check_numbers(struct check_rng *r)
 					 4294967295,
 					 -9007199254740991,
 					 9007199254740992};
-	struct check_many m = {0};
+	char want[64], got[NUMBER_ROOM];
+	double v = exp(40 * rng_unit(r) - 12) * (rng_below(r, 5) ? 1 : -1);
 
-	for (size_t i = 0; i < 300000; i++) {
-		char want[64], got[NUMBER_ROOM];
-		double v = exp(40 * rng_unit(r) - 12) * (rng_below(r, 5) ? 1 : -1);
-
-		v = i % 3 ? v : rint(v * 8) / 8;
-		v = i % 11 ? v : rint(v * 1e6) / 1e6;
-		v = i < sizeof special / sizeof *special ? special[i] : v;
-		got[number_print(got, v)] = 0;
-		snprintf(want, sizeof want, fabs(v) < 0x1p53 && v == rint(v) ? "%.16g" : "%.9g", v);
-		check_case(&m, !strcmp(isnan(v) ? "nan" : want, got), "%s, and printf has %s", got,
-			   want);
-	}
-	check_end(&m, "numbers are printed as by printf");
+	v = i % 3 ? v : rint(v * 8) / 8;
+	v = i % 11 ? v : rint(v * 1e6) / 1e6;
+	v = i < sizeof special / sizeof *special ? special[i] : v;
+	got[number_print(got, v)] = 0;
+	snprintf(want, sizeof want, fabs(v) < 0x1p53 && v == rint(v) ? "%.16g" : "%.9g", v);
+	check_case(m, !strcmp(isnan(v) ? "nan" : want, got), "%s, and printf has %s", got, want);
 }
 
 void
@@ -423,8 +404,10 @@ check_label(void)
 {
 	struct check_rng r = {7};
 
-	check_components(&r);
-	check_split(&r);
-	check_watershed(&r);
-	check_numbers(&r);
+	check_each_from("label: components and their measures are those of a flood fill", 300, &r,
+			check_components);
+	check_each_from("split: parts are those of the definition", 300, &r, check_split);
+	check_each_from("watershed: every sample gets the marker of the definition", 500, &r,
+			check_watershed);
+	check_each_from("numbers are printed as by printf", 300000, &r, check_numbers);
 }
