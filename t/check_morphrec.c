@@ -275,32 +275,26 @@ bands_agree(void)
 
 /* Fills from a few values of floats that are easily taken for each other. */
 static void
-floats_agree(void)
+floats_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const double odd[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 1};
-	struct check_rng r = {17};
-	struct check_many m = {0};
+	struct job a = job_new(i % 2 ? IMG_F32 : IMG_F64, 1 + rng_below(r, 40),
+			       1 + rng_below(r, 40), 1, i / 2 % 2 ? 4 : 8, i / 4 % 2);
 
-	for (int i = 0; i < 64; i++) {
-		struct job a = job_new(i % 2 ? IMG_F32 : IMG_F64, 1 + rng_below(&r, 40),
-				       1 + rng_below(&r, 40), 1, i / 2 % 2 ? 4 : 8, i / 4 % 2);
-		for (size_t p = 0; p < a.n; p++) {
-			value_set(a.what.type, a.J, p, odd[rng_below(&r, 8)]);
-			value_set(a.what.type, a.I, p, odd[rng_below(&r, 8)]);
-		}
-		memcpy(a.want, a.J, a.bytes);
-		morphrec_direct(&a.what, a.want, a.I);
-		job_run(&a);
-		for (size_t p = 0; p < a.n; p++) {
-			const double x = value_get(a.what.type, a.got, p),
-				     y = value_get(a.what.type, a.want, p);
-			check_case(&m,
-				   (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y)),
-				   "%s: sample %zu is %g, not %g", job_name(&a), p, x, y);
-		}
-		job_free(&a);
+	for (size_t p = 0; p < a.n; p++) {
+		value_set(a.what.type, a.J, p, odd[rng_below(r, 8)]);
+		value_set(a.what.type, a.I, p, odd[rng_below(r, 8)]);
 	}
-	check_end(&m, "floats: zeros, denormals, infinities, and NaN as walls");
+	memcpy(a.want, a.J, a.bytes);
+	morphrec_direct(&a.what, a.want, a.I);
+	job_run(&a);
+	for (size_t p = 0; p < a.n; p++) {
+		const double x = value_get(a.what.type, a.got, p),
+			     y = value_get(a.what.type, a.want, p);
+		check_case(m, (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y)),
+			   "%s: sample %zu is %g, not %g", job_name(&a), p, x, y);
+	}
+	job_free(&a);
 }
 
 void
@@ -316,7 +310,7 @@ check_morphrec(void)
 	check_morphrec_shapes();
 	laws_hold();
 	bands_agree();
-	floats_agree();
+	check_each("floats: zeros, denormals, infinities, and NaN as walls", 64, 17, floats_agree);
 	agree("tiles: volumes of 6, 18 and 26 neighbours", volume, 48, MORPHREC_TILE);
 	agree("the heap cluster gives the same", image, 48, MORPHREC_HEAP);
 	agree("the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps", small, 60, MORPHREC_HEAP);
