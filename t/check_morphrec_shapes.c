@@ -99,32 +99,24 @@ shapes_agree(void)
 
 /* A square, or cube, along one axis after the other is the shape of all its pixels at once. */
 static void
-squares_agree(void)
+squares_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_rng r = {37};
-	struct check_many m = {0};
+	const int conn = i % 3 ? 8 : 26;
+	const size_t radius = 1 + rng_below(r, 9);
+	const double box[3] = {(double)radius, (double)radius, conn == 8 ? 0 : (double)radius};
+	struct job a = job_new(types[i % TYPES], 1 + rng_below(r, 300), 1 + rng_below(r, 30),
+			       1 + rng_below(r, 4), conn, i / 4 % 2);
+	struct shape s;
 
-	for (int i = 0; i < 32; i++) {
-		const int conn = i % 3 ? 8 : 26;
-		const size_t radius = 1 + rng_below(&r, 9);
-		const double box[3] = {(double)radius, (double)radius,
-				       conn == 8 ? 0 : (double)radius};
-		struct job a =
-		    job_new(types[i % TYPES], 1 + rng_below(&r, 300), 1 + rng_below(&r, 30),
-			    1 + rng_below(&r, 4), conn, i / 4 % 2);
-		struct shape s;
-		job_fill(&a, &r, NOISE);
-		a.what.threads = 1 + i % 3;
-		int err = shape_box(&s, box);
-		err = err ? err : erode_by(&a.what, &s, 1, a.want, a.I);
-		err = err ? err : erode_square(&a.what, radius, a.got, a.I);
-		check_case(&m, !err && !memcmp(a.got, a.want, a.bytes), "%s, radius %zu",
-			   job_name(&a), radius);
-		shape_free(&s);
-		job_free(&a);
-	}
-	check_end(&m,
-		  "erosion by squares along one axis after the other is that by all their pixels");
+	job_fill(&a, r, NOISE);
+	a.what.threads = 1 + (int)(i % 3);
+	int err = shape_box(&s, box);
+	err = err ? err : erode_by(&a.what, &s, 1, a.want, a.I);
+	err = err ? err : erode_square(&a.what, radius, a.got, a.I);
+	check_case(m, !err && !memcmp(a.got, a.want, a.bytes), "%s, radius %zu", job_name(&a),
+		   radius);
+	shape_free(&s);
+	job_free(&a);
 }
 
 /* Marks in seen what is connected to pixel i over pixels of k or more; returns their number. */
@@ -155,48 +147,44 @@ connected(const struct job *a, size_t i, uint8_t k, bool *seen, size_t *list)
 }
 
 static void
-areas_agree(void)
+areas_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_rng r = {31};
-	struct check_many m = {0};
+	const size_t levels = 2 + rng_below(r, 5), area = 1 + rng_below(r, 30);
+	struct job a = job_new(IMG_U8, 1 + rng_below(r, 12), 1 + rng_below(r, 12),
+			       1 + rng_below(r, 3), conns[i % 5], false);
+	bool *seen = weir_xalloc(a.n, sizeof *seen);
+	size_t *list = weir_xalloc(a.n, sizeof *list);
+	uint8_t *f = a.I, *want = a.want;
 
-	for (int i = 0; i < 40; i++) {
-		const size_t levels = 2 + rng_below(&r, 5), area = 1 + rng_below(&r, 30);
-		struct job a = job_new(IMG_U8, 1 + rng_below(&r, 12), 1 + rng_below(&r, 12),
-				       1 + rng_below(&r, 3), conns[i % 5], false);
-		bool *seen = weir_xalloc(a.n, sizeof *seen);
-		size_t *list = weir_xalloc(a.n, sizeof *list);
-		uint8_t *f = a.I, *want = a.want;
-		for (size_t p = 0; p < a.n; p++)
-			f[p] = (uint8_t)rng_below(&r, levels);
-		for (size_t p = 0; p < a.n; p++) {
-			int k = f[p];
-			while (k > 0 && connected(&a, p, (uint8_t)k, seen, list) < area)
-				k--;
-			want[p] = (uint8_t)k;
-			if (k)
-				continue;
-			/* Too few even at level 0: the lowest of those connected, which are its whole picture. */
-			const size_t n = connected(&a, p, 0, seen, list);
-			uint8_t low = f[p];
-			for (size_t q = 0; q < n; q++)
-				low = f[list[q]] < low ? f[list[q]] : low;
-			want[p] = low;
-		}
-		const int err = area_open(&a.what, area, a.got, a.I);
-		check_case(&m, !err && !memcmp(a.got, a.want, a.n), "%s, area %zu", job_name(&a),
-			   area);
-		weir_free(seen);
-		weir_free(list);
-		job_free(&a);
+	for (size_t p = 0; p < a.n; p++)
+		f[p] = (uint8_t)rng_below(r, levels);
+	for (size_t p = 0; p < a.n; p++) {
+		int k = f[p];
+		while (k > 0 && connected(&a, p, (uint8_t)k, seen, list) < area)
+			k--;
+		want[p] = (uint8_t)k;
+		if (k)
+			continue;
+		/* Too few even at level 0: the lowest of those connected, which are its whole picture. */
+		const size_t n = connected(&a, p, 0, seen, list);
+		uint8_t low = f[p];
+		for (size_t q = 0; q < n; q++)
+			low = f[list[q]] < low ? f[list[q]] : low;
+		want[p] = low;
 	}
-	check_end(&m, "an area opening cuts each peak where it holds as many pixels");
+	const int err = area_open(&a.what, area, a.got, a.I);
+	check_case(m, !err && !memcmp(a.got, a.want, a.n), "%s, area %zu", job_name(&a), area);
+	weir_free(seen);
+	weir_free(list);
+	job_free(&a);
 }
 
 void
 check_morphrec_shapes(void)
 {
 	shapes_agree();
-	squares_agree();
-	areas_agree();
+	check_each("erosion by squares along one axis after the other is that by all their pixels",
+		   32, 37, squares_agree);
+	check_each("an area opening cuts each peak where it holds as many pixels", 40, 31,
+		   areas_agree);
 }
