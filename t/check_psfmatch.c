@@ -153,38 +153,31 @@ star_error(const struct psfmatch *m, double x, double y, double ratio,
  * follow is believed to be more than the noise. The bounds were set after the first values had been seen.
  */
 static void
-check_kernels(void)
+check_kernels(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {41};
+	const bool varies = i % 2;
+	const struct psfmatch_options o = options(i / 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
+	double (*const width)(double x, double y) = varies ? wider_to_the_right : wide;
+	struct psfmatch got;
+	struct pair p;
 
-	for (int i = 0; i < 4; i++) {
-		const bool varies = i % 2;
-		const struct psfmatch_options o = options(i / 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
-		double (*const width)(double x, double y) = varies ? wider_to_the_right : wide;
-		struct psfmatch got;
-		struct pair p;
-		pose(&p, &rng, 1.3, width);
-		const bool fits = fit(&m, p.ref, p.new, &o, &got);
-		for (int c = 0; fits && c < 5; c++) {
-			const double x = c % 2 ? W - 60 : 60, y = c / 2 ? H - 60 : 60;
-			const double e =
-			    star_error(&got, c == 4 ? W / 2. : x, c == 4 ? H / 2. : y, 1.3, width);
-			check_case(&m, e < .02,
-				   "basis %d, varies %d, place %d: a star differs by %g", i / 2,
-				   varies, c, e);
-		}
-		check_case(&m, fits && fabs(got.ratio - 1.3) < .002, "ratio %g", got.ratio);
-		double power[PSFMATCH_TERMS];
-		psfmatch_powers(&got, got.background, 100, 200, power);
-		const double b = psfmatch_dot(got.b, power, psfmatch_terms(got.background));
-		check_case(&m, fits && fabs(b - (60 - 130)) < .5,
-			   "basis %d, varies %d: background %g", i / 2, varies, b);
-		psfmatch_free(&got);
-		drop(&p);
+	pose(&p, rng, 1.3, width);
+	const bool fits = fit(m, p.ref, p.new, &o, &got);
+	for (int c = 0; fits && c < 5; c++) {
+		const double x = c % 2 ? W - 60 : 60, y = c / 2 ? H - 60 : 60;
+		const double e =
+		    star_error(&got, c == 4 ? W / 2. : x, c == 4 ? H / 2. : y, 1.3, width);
+		check_case(m, e < .02, "basis %zu, varies %d, place %d: a star differs by %g",
+			   i / 2, varies, c, e);
 	}
-	check_end(&m,
-		  "psfmatch: finds the kernel, the ratio of fluxes and the background of a pair");
+	check_case(m, fits && fabs(got.ratio - 1.3) < .002, "ratio %g", got.ratio);
+	double power[PSFMATCH_TERMS];
+	psfmatch_powers(&got, got.background, 100, 200, power);
+	const double b = psfmatch_dot(got.b, power, psfmatch_terms(got.background));
+	check_case(m, fits && fabs(b - (60 - 130)) < .5, "basis %zu, varies %d: background %g",
+		   i / 2, varies, b);
+	psfmatch_free(&got);
+	drop(&p);
 }
 
 /* --- what real frames have --------------------------------------------------------------------------------------------- */
@@ -385,55 +378,42 @@ check_noise_in_ref(void)
 
 /* A sky that curves by 30 times the noise. Without a constant for each stamp these ratios were off by up to 7 %. */
 static void
-check_curved_sky(void)
+check_curved_sky(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {52};
 	double sky = NAN;
+	struct pair p;
 
-	for (int i = 0; i < 4; i++) {
-		struct pair p;
-		pose(&p, &rng, 1.3, wide);
-		ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
-		check_case(&m, sky < .1, "a straight sky is off by %g", sky);
-		for (size_t k = 0; k < W * H; k++) {
-			const double u = 2. * (double)(k % W) / W - 1,
-				     v = 2. * (double)(k / W) / H - 1;
-			p.new[k] += (float)(i / 2 ? 30 * u * u : 30 * u * v * v);
-		}
-		const double ratio = ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
-		check_case(&m, fabs(ratio / 1.3 - 1) < .01, "case %d: ratio %g", i, ratio);
-		check_case(&m, sky > .5, "case %d: the sky is off by %g", i, sky);
-		drop(&p);
+	pose(&p, rng, 1.3, wide);
+	ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
+	check_case(m, sky < .1, "a straight sky is off by %g", sky);
+	for (size_t k = 0; k < W * H; k++) {
+		const double u = 2. * (double)(k % W) / W - 1, v = 2. * (double)(k / W) / H - 1;
+		p.new[k] += (float)(i / 2 ? 30 * u * u : 30 * u * v * v);
 	}
-	check_end(
-	    &m,
-	    "psfmatch: a sky that the background does not follow is noticed and spoils no kernel");
+	const double ratio = ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
+	check_case(m, fabs(ratio / 1.3 - 1) < .01, "case %zu: ratio %g", i, ratio);
+	check_case(m, sky > .5, "case %zu: the sky is off by %g", i, sky);
+	drop(&p);
 }
 
 /* Pairs in both orders. Stars of 1.4 pixels, and of 1.8. */
 static void
-check_order(void)
+check_order(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {53};
+	struct psfmatch_options o = options((enum psfmatch_basis)i);
+	struct psfmatch got;
+	struct pair p;
 
-	for (int i = 0; i < 2; i++) {
-		struct psfmatch_options o = options((enum psfmatch_basis)i);
-		struct psfmatch got;
-		struct pair p;
-		o.gain = INFINITY;
-		pose(&p, &rng, 1.2, a_little_wider);
-		fit(&m, p.ref, p.new, &o, &got);
-		check_case(&m, got.sharp < .7 * PSFMATCH_SHARP, "basis %d: %g", i, got.sharp);
-		psfmatch_free(&got);
-		fit(&m, p.new, p.ref, &o, &got);
-		check_case(&m, got.sharp > 1.2 * PSFMATCH_SHARP, "swapped, basis %d: %g, ratio %g",
-			   i, got.sharp, got.ratio);
-		psfmatch_free(&got);
-		drop(&p);
-	}
-	check_end(&m, "psfmatch: a kernel that sharpens is told from one that blurs");
+	o.gain = INFINITY;
+	pose(&p, rng, 1.2, a_little_wider);
+	fit(m, p.ref, p.new, &o, &got);
+	check_case(m, got.sharp < .7 * PSFMATCH_SHARP, "basis %zu: %g", i, got.sharp);
+	psfmatch_free(&got);
+	fit(m, p.new, p.ref, &o, &got);
+	check_case(m, got.sharp > 1.2 * PSFMATCH_SHARP, "swapped, basis %zu: %g, ratio %g", i,
+		   got.sharp, got.ratio);
+	psfmatch_free(&got);
+	drop(&p);
 }
 
 /* --- sums over stamps and medians, held to their definitions ----------------------------------------------------------- */
@@ -644,7 +624,8 @@ void check_psfmatch(void);
 void
 check_psfmatch(void)
 {
-	check_kernels();
+	check_each("psfmatch: finds the kernel, the ratio of fluxes and the background of a pair",
+		   4, 41, check_kernels);
 	check_frames();
 	check_same_picture();
 	check_refusals();
@@ -652,7 +633,10 @@ check_psfmatch(void)
 	check_sums();
 	check_medians();
 	check_rejection();
-	check_order();
+	check_each("psfmatch: a kernel that sharpens is told from one that blurs", 2, 53,
+		   check_order);
 	check_noise_in_ref();
-	check_curved_sky();
+	check_each(
+	    "psfmatch: a sky that the background does not follow is noticed and spoils no kernel",
+	    4, 52, check_curved_sky);
 }
