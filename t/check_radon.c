@@ -59,34 +59,29 @@ check_rows(void)
 
 /* Moveouts of whole samples up to rounding, between samples, to one side, to both; an item's wider range of g. */
 static void
-check_axis(void)
+check_axis(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	struct radon_options o = scene_small;
+	size_t ntau, lead, want, want_lead;
 
-	for (int i = 0; i < 400; i++) {
-		struct radon_options o = scene_small;
-		size_t ntau, lead, want, want_lead;
-		o.nt = 1 + rng_below(&rng, 200);
-		o.nx = 1 + rng_below(&rng, 9);
-		o.nq = 1 + rng_below(&rng, 9);
-		o.dq = i % 4 ? o.dq : .004 * (double)(1 + rng_below(&rng, 3));
-		o.q0 = i % 4 ? rng_unit(&rng) - .5 : .004 * (double)rng_below(&rng, 40) - .08;
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-		scene_g[0] = i % 3 ? 1 : -1;
-		o.most = i % 5 ? 0 : .7;
-		o.least = i % 7 ? 0 : -.6;
-		o.lead = i % 6 ? 0 : rng_below(&rng, 90);
-		o.tail = i % 8 ? 0 : rng_below(&rng, 90);
-		radon_direct_axis(&o, &want, &want_lead);
-		const bool fits = radon_fits(&o, &ntau, &lead);
-		check_case(&many, fits && ntau == want && lead == want_lead,
-			   "case %d: %zu samples from %zu, not %zu from %zu", i, ntau, lead, want,
-			   want_lead);
-		check_case(&many, (double)lead * o.dt >= o.q0 * o.g[0] - 1e-9,
-			   "case %d: the lead of %zu is too short", i, lead);
-	}
-	check_end(&many,
-		  "radon: the time axis holds every tau from which a curve meets the gather");
+	o.nt = 1 + rng_below(r, 200);
+	o.nx = 1 + rng_below(r, 9);
+	o.nq = 1 + rng_below(r, 9);
+	o.dq = i % 4 ? o.dq : .004 * (double)(1 + rng_below(r, 3));
+	o.q0 = i % 4 ? rng_unit(r) - .5 : .004 * (double)rng_below(r, 40) - .08;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .5);
+	scene_g[0] = i % 3 ? 1 : -1;
+	o.most = i % 5 ? 0 : .7;
+	o.least = i % 7 ? 0 : -.6;
+	o.lead = i % 6 ? 0 : rng_below(r, 90);
+	o.tail = i % 8 ? 0 : rng_below(r, 90);
+	radon_direct_axis(&o, &want, &want_lead);
+	const bool fits = radon_fits(&o, &ntau, &lead);
+	check_case(many, fits && ntau == want && lead == want_lead,
+		   "case %zu: %zu samples from %zu, not %zu from %zu", i, ntau, lead, want,
+		   want_lead);
+	check_case(many, (double)lead * o.dt >= o.q0 * o.g[0] - 1e-9,
+		   "case %zu: the lead of %zu is too short", i, lead);
 }
 
 static void
@@ -218,34 +213,29 @@ check_mutes(void)
 
 /* Rings of many corners that cross themselves and each other, at the tau of corners, at q of sides, and at equal q. */
 static void
-check_lines(void)
+check_lines(struct check_many *many, struct check_rng *r, size_t scene)
 {
 	enum { CORNERS = 60, NQ = 40 };
 	double corner[CORNERS][2], q[NQ];
 	static const size_t polygon[] = {3, 7, 30, CORNERS};
 	const struct radon_mute m = {
 	    .taper = .3, .corner = (const double(*)[2])corner, .polygon = polygon, .npolygon = 4};
-	struct check_many many = {0};
-	struct check_rng r = {9};
 	struct radon_crossing c[NQ + 1];
 	float weight[NQ];
 
-	for (int scene = 0; scene < 20; scene++) {
-		for (size_t i = 0; i < CORNERS; i++)
-			for (int k = 0; k < 2; k++)
-				corner[i][k] = (double)rng_below(&r, 40) / 10;
-		for (size_t k = 0; k < NQ; k++)
-			q[k] = (double)(k / 2 * 2) / 10;
-		for (int t = -2; t < 90; t++) {
-			radon_mute_line(&m, t / 20., q, NQ, c, weight);
-			for (size_t k = 0; k < NQ; k++) {
-				const double w = radon_mute_weight(&m, t / 20., q[k]);
-				check_case(&many, (double)weight[k] == w, "scene %d, tau %g, q %g",
-					   scene, t / 20., q[k]);
-			}
+	for (size_t i = 0; i < CORNERS; i++)
+		for (int k = 0; k < 2; k++)
+			corner[i][k] = (double)rng_below(r, 40) / 10;
+	for (size_t k = 0; k < NQ; k++)
+		q[k] = (double)(k / 2 * 2) / 10;
+	for (int t = -2; t < 90; t++) {
+		radon_mute_line(&m, t / 20., q, NQ, c, weight);
+		for (size_t k = 0; k < NQ; k++) {
+			const double w = radon_mute_weight(&m, t / 20., q[k]);
+			check_case(many, (double)weight[k] == w, "scene %zu, tau %g, q %g", scene,
+				   t / 20., q[k]);
 		}
 	}
-	check_end(&many, "radon: polygons weigh many q as they weigh one");
 }
 
 /* --- figures that tell whether the options suit a gather ------------------------------------------------------------ */
@@ -332,42 +322,39 @@ check_edges(void)
 }
 
 static void
-check_refused(void)
+check_refused(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	struct radon_options o = scene_small;
+	struct radon_plan *p;
 
-	for (int i = 0; i < 12; i++) {
-		struct radon_options o = scene_small;
-		struct radon_plan *p;
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, 0);
-		o.dq = i == 0 ? 0 : o.dq;
-		o.q0 = i == 1 ? 1e12 : o.q0;
-		scene_g[3] = i == 2 ? NAN : scene_g[3];
-		o.mode = i == 3 ? RADON_LSQ : o.mode;
-		o.method = i == 3 ? RADON_TIME : o.method;
-		if (i > 3 && i < 7) { /* of hyperbolas: negative q, other methods, one sample */
-			o.hyperbolic = true;
-			o.q0 = i == 4 ? -.01 : .001;
-			o.method = i == 5 ? RADON_NUFFT : RADON_TIME;
-			o.nt = i == 6 ? 1 : o.nt;
-		} else if (i > 6) { /* of two axes */
-			o.h = scene_g;
-			o.nr = i == 7 ? 7 : 3;
-			o.dr = i == 8 ? 0 : .01;
-			o.method = i == 9 ? RADON_TIME : i == 10 ? RADON_USFFT2D : RADON_AUTO;
-			scene_g[2] = i == 11 ? NAN : scene_g[2];
-		}
-		const int err = radon_plan(&p, &o), want = i == 1 ? -EOVERFLOW : -EDOM;
-		check_case(&many, err == want && !p, "case %d: %d, not %d", i, err, want);
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, 0);
+	o.dq = i == 0 ? 0 : o.dq;
+	o.q0 = i == 1 ? 1e12 : o.q0;
+	scene_g[3] = i == 2 ? NAN : scene_g[3];
+	o.mode = i == 3 ? RADON_LSQ : o.mode;
+	o.method = i == 3 ? RADON_TIME : o.method;
+	if (i > 3 && i < 7) { /* of hyperbolas: negative q, other methods, one sample */
+		o.hyperbolic = true;
+		o.q0 = i == 4 ? -.01 : .001;
+		o.method = i == 5 ? RADON_NUFFT : RADON_TIME;
+		o.nt = i == 6 ? 1 : o.nt;
+	} else if (i > 6) { /* of two axes */
+		o.h = scene_g;
+		o.nr = i == 7 ? 7 : 3;
+		o.dr = i == 8 ? 0 : .01;
+		o.method = i == 9 ? RADON_TIME : i == 10 ? RADON_USFFT2D : RADON_AUTO;
+		scene_g[2] = i == 11 ? NAN : scene_g[2];
 	}
-	check_end(&many, "radon: what cannot be planned is refused");
+	const int err = radon_plan(&p, &o), want = i == 1 ? -EOVERFLOW : -EDOM;
+	check_case(many, err == want && !p, "case %zu: %d, not %d", i, err, want);
 }
 
 void
 check_radon(void)
 {
 	check_rows();
-	check_axis();
+	check_each_from("radon: the time axis holds every tau from which a curve meets the gather",
+			400, &rng, check_axis);
 	check_radon_transforms();
 	check_dot();
 	check_radon_lsq();
@@ -379,6 +366,6 @@ check_radon(void)
 	check_radon_adapt();
 	check_threads();
 	check_mutes();
-	check_lines();
-	check_refused();
+	check_each("radon: polygons weigh many q as they weigh one", 20, 9, check_lines);
+	check_each_from("radon: what cannot be planned is refused", 12, &rng, check_refused);
 }
