@@ -322,36 +322,32 @@ check_sparse(void)
 
 /* Noise has energy at every frequency, DC and Nyquist too, and amplitudes on both sides of each sample. */
 static void
-check_sparse_definition(void)
+check_sparse_definition(struct check_many *many, struct check_rng *r, size_t kind)
 {
-	struct check_many many = {0};
+	struct radon_options o = scene_small;
 
-	for (int kind = 0; kind < 8; kind++) {
-		struct radon_options o = scene_small;
-		o.mode = RADON_SPARSE;
-		o.nt = 31 + (size_t)kind;
-		o.nx = 9;
-		o.nq = 11;
-		o.inner = kind % 3 == 0 ? 1 : 4;
-		o.fmin = kind == 4 || kind == 7 ? 20 : 0;
-		o.fmax = kind == 4 || kind == 7 ? 90 : 0;
-		o.raise_nu = kind % 2;
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-		scene_live[2] = kind != 5;
-		o.live = scene_live;
-		float *d = scene_noise(&rng, o.nx * o.nt), *m;
-		for (size_t i = 0; i < o.nx * o.nt; i++)
-			d[i] = kind == 1 ? 1 : kind == 2 ? (i % o.nt % 2 ? 1.F : -1.F) : d[i];
-		for (size_t j = 4; j < 9 && kind >= 6; j++)
-			memset(d + j * o.nt + (kind == 6 ? 0 : o.nt - j), 0,
-			       (kind == 6 ? j - 3 : j) * sizeof *d);
-		if (!scene_live[2])
-			memset(d + 2 * o.nt, 0, o.nt * sizeof *d);
-		const double e = scene_error(&o, d, radon_direct_sparse, &m, NULL);
-		check_case(&many, e <= 1e-4, "kind %d: %g", kind, e);
-		check_free();
-	}
-	check_end(&many, "radon: sparse panels are those of the definition to 1e-4");
+	o.mode = RADON_SPARSE;
+	o.nt = 31 + kind;
+	o.nx = 9;
+	o.nq = 11;
+	o.inner = kind % 3 == 0 ? 1 : 4;
+	o.fmin = kind == 4 || kind == 7 ? 20 : 0;
+	o.fmax = kind == 4 || kind == 7 ? 90 : 0;
+	o.raise_nu = kind % 2;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .5);
+	scene_live[2] = kind != 5;
+	o.live = scene_live;
+	float *d = scene_noise(r, o.nx * o.nt), *m;
+	for (size_t i = 0; i < o.nx * o.nt; i++)
+		d[i] = kind == 1 ? 1 : kind == 2 ? (i % o.nt % 2 ? 1.F : -1.F) : d[i];
+	for (size_t j = 4; j < 9 && kind >= 6; j++)
+		memset(d + j * o.nt + (kind == 6 ? 0 : o.nt - j), 0,
+		       (kind == 6 ? j - 3 : j) * sizeof *d);
+	if (!scene_live[2])
+		memset(d + 2 * o.nt, 0, o.nt * sizeof *d);
+	const double e = scene_error(&o, d, radon_direct_sparse, &m, NULL);
+	check_case(many, e <= 1e-4, "kind %zu: %g", kind, e);
+	check_free();
 }
 
 /* --- hyperbolic curves --------------------------------------------------------------------------------------------- */
@@ -378,28 +374,21 @@ hyperbolic(int kind)
 
 /* Both operators are the definition's, and each is the transpose of the other. */
 static void
-check_hyperbolic_operators(void)
+check_hyperbolic_operators(struct check_many *many, struct check_rng *r, size_t kind)
 {
-	struct check_many many = {0};
+	struct radon_options o = hyperbolic((int)kind);
+	const size_t n = o.nx * o.nt, k = scene_panel_size(&o);
+	float *d = scene_noise(r, n), *m = scene_noise(r, k);
+	double *panel = check_alloc(k, sizeof *panel), *gather = check_alloc(n, sizeof *gather);
+	const double c = scene_dot_test(r, o);
 
-	for (int kind = 0; kind < 4; kind++) {
-		struct radon_options o = hyperbolic(kind);
-		const size_t n = o.nx * o.nt, k = scene_panel_size(&o);
-		float *d = scene_noise(&rng, n), *m = scene_noise(&rng, k);
-		double *panel = check_alloc(k, sizeof *panel),
-		       *gather = check_alloc(n, sizeof *gather);
-		const double c = scene_dot_test(&rng, o);
-		radon_direct_hyperbola_adjoint(&o, scene_widen(d, n), panel);
-		radon_direct_hyperbola_model(&o, scene_widen(m, k), gather);
-		const double a = scene_distance(scene_run(&o, d, NULL), panel, k);
-		o.mode = RADON_MODEL;
-		const double b = scene_distance(scene_run(&o, m, NULL), gather, n);
-		check_case(&many, a <= 1e-6 && b <= 1e-6 && c <= 1e-6, "kind %d: %g %g %g", kind, a,
-			   b, c);
-		check_free();
-	}
-	check_end(&many,
-		  "radon: hyperbolic sums are the definition's, and modelling is their transpose");
+	radon_direct_hyperbola_adjoint(&o, scene_widen(d, n), panel);
+	radon_direct_hyperbola_model(&o, scene_widen(m, k), gather);
+	const double a = scene_distance(scene_run(&o, d, NULL), panel, k);
+	o.mode = RADON_MODEL;
+	const double b = scene_distance(scene_run(&o, m, NULL), gather, n);
+	check_case(many, a <= 1e-6 && b <= 1e-6 && c <= 1e-6, "kind %zu: %g %g %g", kind, a, b, c);
+	check_free();
 }
 
 static void
@@ -468,8 +457,11 @@ check_radon_lsq(void)
 	check_radon_least_squares();
 	check_energy();
 	check_sparse();
-	check_sparse_definition();
-	check_hyperbolic_operators();
+	check_each_from("radon: sparse panels are those of the definition to 1e-4", 8, &rng,
+			check_sparse_definition);
+	check_each_from(
+	    "radon: hyperbolic sums are the definition's, and modelling is their transpose", 4,
+	    &rng, check_hyperbolic_operators);
 	check_hyperbolic_inverses();
 	check_hyperbolic_subtract();
 }
