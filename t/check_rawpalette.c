@@ -82,33 +82,26 @@ all_nearest(const struct lloyd *l, const struct cells *cells, const uint32_t *co
 }
 
 static void
-check_rounds(void)
+check_rounds(struct check_many *m, struct check_rng *r, size_t set)
 {
 	static uint64_t weight[PIXELS];
 	static uint32_t code[PIXELS];
-	struct check_many m = {0};
-	struct check_rng r = {8};
+	struct cells cells;
+	const size_t n = random_histogram(r, code, weight);
+	int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
+	struct lloyd *l =
+	    lloyd_new(&cells, 1 + (int)(set % 3), 1 + rng_below(r, set % 2 ? 20 : PALETTE_MOST));
 
-	for (size_t set = 0; set < 40; set++) {
-		struct cells cells;
-		const size_t n = random_histogram(&r, code, weight);
-		int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
-		struct lloyd *l = lloyd_new(&cells, 1 + (int)(set % 3),
-					    1 + rng_below(&r, set % 2 ? 20 : PALETTE_MOST));
-		for (size_t j = 0; j < l->k; j++)
-			for (int a = 0; a < 3; a++)
-				l->c.at[j].x[a] = (float)(255 * rng_unit(&r));
-		const double sse = lloyd_assign(l);
-		check_case(&m, !err && all_nearest(l, &cells, code, weight, sse),
-			   "set %zu, %zu centres", set, l->k);
-		const double less = lloyd_run(l, 30, 0);
-		check_case(&m, less <= sse, "set %zu: %g grows to %g", set, sse, less);
-		lloyd_free(l);
-		cells_free(&cells);
-	}
-	check_end(
-	    &m, "rawpalette: every colour goes to its nearest centre, whatever the boxes drop, and "
-		"rounds lose nothing");
+	for (size_t j = 0; j < l->k; j++)
+		for (int a = 0; a < 3; a++)
+			l->c.at[j].x[a] = (float)(255 * rng_unit(r));
+	const double sse = lloyd_assign(l);
+	check_case(m, !err && all_nearest(l, &cells, code, weight, sse), "set %zu, %zu centres",
+		   set, l->k);
+	const double less = lloyd_run(l, 30, 0);
+	check_case(m, less <= sse, "set %zu: %g grows to %g", set, sse, less);
+	lloyd_free(l);
+	cells_free(&cells);
 }
 
 /* The pixels of the colours that are in the node of side 2^s of a colour. */
@@ -161,39 +154,32 @@ sums_equal(const struct cells *thin, size_t p, const struct cells *c, const uint
 }
 
 static void
-check_thin(void)
+check_thin(struct check_many *m, struct check_rng *r, size_t set)
 {
 	static uint64_t weight[PIXELS];
 	static uint32_t code[PIXELS], start[PIXELS + 1];
-	struct check_many m = {0};
-	struct check_rng r = {11};
+	double most[TOP + 1];
+	struct cells cells, thin = {0};
+	const size_t n = random_histogram(r, code, weight) % 400 + 1;
+	int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
 
-	for (size_t set = 0; set < 20; set++) {
-		double most[TOP + 1];
-		struct cells cells, thin = {0};
-		const size_t n = random_histogram(&r, code, weight) % 400 + 1;
-		int err = cells_make(&cells, &(struct palette_colours){n, weight, code});
-		for (int s = 0; s <= TOP; s++)
-			most[s] = set % 4 ? 1e5 * rng_unit(&r) * rng_unit(&r) : (double)(set % 8);
-		const size_t left = err ? 0 : cells_cut(&cells, most, start);
-		if (!err)
-			err = cells_thin(&thin, &cells, start, left);
-		bool good = !err && start[0] == 0 && start[left] == n && thin.n == left;
-		for (size_t p = 0; good && p < left; p++)
-			good = start[p] < start[p + 1] &&
-			       sums_equal(&thin, p, &cells, code, weight, start[p], start[p + 1]);
-		for (size_t p = 0, run = 0; good && p + 1 < n; p++) {
-			run += p == start[run + 1];
-			const uint32_t a = code[cells.from[p]], b = code[cells.from[p + 1]];
-			good =
-			    stay_together(code, weight, n, most, a, b) == (p + 1 < start[run + 1]);
-		}
-		check_case(&m, good, "set %zu, %zu colours, %zu left: error %d", set, n, left, err);
-		cells_free(&thin);
-		cells_free(&cells);
+	for (int s = 0; s <= TOP; s++)
+		most[s] = set % 4 ? 1e5 * rng_unit(r) * rng_unit(r) : (double)(set % 8);
+	const size_t left = err ? 0 : cells_cut(&cells, most, start);
+	if (!err)
+		err = cells_thin(&thin, &cells, start, left);
+	bool good = !err && start[0] == 0 && start[left] == n && thin.n == left;
+	for (size_t p = 0; good && p < left; p++)
+		good = start[p] < start[p + 1] &&
+		       sums_equal(&thin, p, &cells, code, weight, start[p], start[p + 1]);
+	for (size_t p = 0, run = 0; good && p + 1 < n; p++) {
+		run += p == start[run + 1];
+		const uint32_t a = code[cells.from[p]], b = code[cells.from[p + 1]];
+		good = stay_together(code, weight, n, most, a, b) == (p + 1 < start[run + 1]);
 	}
-	check_end(&m,
-		  "rawpalette: light nodes of the octree become one colour, which keeps all sums");
+	check_case(m, good, "set %zu, %zu colours, %zu left: error %d", set, n, left, err);
+	cells_free(&thin);
+	cells_free(&cells);
 }
 
 /* --- classes of pictures ---------------------------------------------------------------------------------------------- */
@@ -422,38 +408,32 @@ enum { FEW = 10, TIMES = 9 };
 
 /* Two classes of few far colours, of the second half of the sets with alpha. */
 static void
-check_exchange(void)
+check_exchange(struct check_many *m, struct check_rng *r, size_t set)
 {
-	struct check_many m = {0};
-	struct check_rng r = {12};
+	uint8_t px[FEW * TIMES * 4];
+	uint32_t label[FEW] = {0};
+	const bool alpha = set >= 300;
+	const size_t n = 3 + rng_below(r, FEW - 2), planes = alpha ? 4 : 3;
+	struct picture p = {px, IMG_U8, 0, planes, alpha ? 255 : 0};
+	struct vertices v;
 
-	for (size_t set = 0; set < 600; set++) {
-		uint8_t px[FEW * TIMES * 4];
-		uint32_t label[FEW] = {0};
-		const bool alpha = set >= 300;
-		const size_t n = 3 + rng_below(&r, FEW - 2), planes = alpha ? 4 : 3;
-		struct picture p = {px, IMG_U8, 0, planes, alpha ? 255 : 0};
-		struct vertices v;
-		for (size_t i = 0; i < n; i++) {
-			uint8_t x[4];
-			for (int a = 0; a < 4; a++)
-				x[a] = (uint8_t)(1 + rng_below(&r, 254));
-			x[0] = (uint8_t)(25 * i + x[0] % 25);
-			for (size_t times = rng_below(&r, set % 2 ? 1 : TIMES) + 1; times; times--)
-				memcpy(px + planes * p.n++, x, planes);
-		}
-		bool good = !reduce(&v, &p, 2, label);
-		const double sse = sse_of_classes(&v, label, false);
-		for (size_t i = 0; good && i < v.set.n; i++) {
-			label[i] ^= 1;
-			good = sse <= 1.01 * sse_of_classes(&v, label, false) + 1;
-			label[i] ^= 1;
-		}
-		check_case(&m, good, "set %zu, %zu colours: SSE %g", set, n, sse);
-		vertices_free(&v);
+	for (size_t i = 0; i < n; i++) {
+		uint8_t x[4];
+		for (int a = 0; a < 4; a++)
+			x[a] = (uint8_t)(1 + rng_below(r, 254));
+		x[0] = (uint8_t)(25 * i + x[0] % 25);
+		for (size_t times = rng_below(r, set % 2 ? 1 : TIMES) + 1; times; times--)
+			memcpy(px + planes * p.n++, x, planes);
 	}
-	check_end(&m,
-		  "rawpalette: moving one of few colours to another class lowers no error by 1 %%");
+	bool good = !reduce(&v, &p, 2, label);
+	const double sse = sse_of_classes(&v, label, false);
+	for (size_t i = 0; good && i < v.set.n; i++) {
+		label[i] ^= 1;
+		good = sse <= 1.01 * sse_of_classes(&v, label, false) + 1;
+		label[i] ^= 1;
+	}
+	check_case(m, good, "set %zu, %zu colours: SSE %g", set, n, sse);
+	vertices_free(&v);
 }
 
 /* Returns the least SSE of n levels in at most k classes, trying all ways to cut. */
@@ -479,67 +459,55 @@ least_sse(const uint16_t *x, const size_t *weight, size_t n, size_t k)
 }
 
 static void
-check_gray_levels(void)
+check_gray_levels(struct check_many *m, struct check_rng *r, size_t set)
 {
-	struct check_many m = {0};
-	struct check_rng r = {23};
+	const size_t n = 1 + rng_below(r, FEW), k = 1 + rng_below(r, n);
+	uint16_t x[FEW], px[FEW * TIMES];
+	size_t weight[FEW];
+	uint32_t label[FEW];
+	struct picture p = {px, IMG_U16, 0, 1, 0};
+	struct vertices v;
 
-	for (size_t set = 0; set < 300; set++) {
-		const size_t n = 1 + rng_below(&r, FEW), k = 1 + rng_below(&r, n);
-		uint16_t x[FEW], px[FEW * TIMES];
-		size_t weight[FEW];
-		uint32_t label[FEW];
-		struct picture p = {px, IMG_U16, 0, 1, 0};
-		struct vertices v;
-		for (size_t i = 0; i < n; i++) {
-			x[i] = (uint16_t)((i ? x[i - 1] : 0u) + 1 + rng_below(&r, 9));
-			weight[i] = 1 + rng_below(&r, 5);
-		}
-		for (size_t i = set; i < set + n; i++) /* not in ascending order */
-			for (size_t times = 0; times < weight[i % n]; times++)
-				px[p.n++] = x[i % n];
-		const int err = reduce(&v, &p, k, label);
-		const double sse = sse_of_classes(&v, label, true);
-		check_case(&m, !err && sse < least_sse(x, weight, n, k) + 1e-9,
-			   "set %zu, %zu levels in %zu: error %d, SSE %g", set, n, k, err, sse);
-		vertices_free(&v);
+	for (size_t i = 0; i < n; i++) {
+		x[i] = (uint16_t)((i ? x[i - 1] : 0u) + 1 + rng_below(r, 9));
+		weight[i] = 1 + rng_below(r, 5);
 	}
-	check_end(&m, "rawpalette: gray levels are cut where that loses least of all ways");
+	for (size_t i = set; i < set + n; i++) /* not in ascending order */
+		for (size_t times = 0; times < weight[i % n]; times++)
+			px[p.n++] = x[i % n];
+	const int err = reduce(&v, &p, k, label);
+	const double sse = sse_of_classes(&v, label, true);
+	check_case(m, !err && sse < least_sse(x, weight, n, k) + 1e-9,
+		   "set %zu, %zu levels in %zu: error %d, SSE %g", set, n, k, err, sse);
+	vertices_free(&v);
 }
 
 /* Samples that are 59000 more, or 200 times as large, have the same classes. */
 static void
-check_deep(void)
+check_deep(struct check_many *m, struct check_rng *r, size_t set)
 {
 	enum { N = 900 };
 	static uint8_t px[N * 4];
 	static uint16_t deep[N * 4];
 	static uint32_t label[N];
-	struct check_many m = {0};
-	struct check_rng r = {25};
+	const size_t planes = 3 + set / 2 % 2, k = 2 + rng_below(r, 60);
+	const unsigned scale = set % 2 ? 200 : 1, more = set % 2 ? 0 : 59000;
+	const struct picture p[] = {{px, IMG_U8, N, planes, 0}, {deep, IMG_U16, N, planes, 0}};
+	double sse[2];
+	int err = 0;
 
-	for (size_t set = 0; set < 24; set++) {
-		const size_t planes = 3 + set / 2 % 2, k = 2 + rng_below(&r, 60);
-		const unsigned scale = set % 2 ? 200 : 1, more = set % 2 ? 0 : 59000;
-		const struct picture p[] = {{px, IMG_U8, N, planes, 0},
-					    {deep, IMG_U16, N, planes, 0}};
-		double sse[2];
-		int err = 0;
-		for (size_t i = 0; i < N * planes; i++) {
-			px[i] = (uint8_t)(i ? rng_below(&r, 256) : 0);
-			deep[i] = (uint16_t)(px[i] * scale + more);
-		}
-		for (int i = 0; i < 2; i++) {
-			struct vertices v;
-			err |= reduce(&v, &p[i], k, label);
-			sse[i] = sse_of_classes(&v, label, true);
-			vertices_free(&v);
-		}
-		check_case(&m, !err && sse[1] <= (scale > 1 ? 1.03 : 1) * sse[0] * scale * scale,
-			   "set %zu: error %d, SSE %g, not %g", set, err, sse[1], sse[0]);
+	for (size_t i = 0; i < N * planes; i++) {
+		px[i] = (uint8_t)(i ? rng_below(r, 256) : 0);
+		deep[i] = (uint16_t)(px[i] * scale + more);
 	}
-	check_end(&m,
-		  "rawpalette: a palette of 16 bits is as good as that of the same picture in 8");
+	for (int i = 0; i < 2; i++) {
+		struct vertices v;
+		err |= reduce(&v, &p[i], k, label);
+		sse[i] = sse_of_classes(&v, label, true);
+		vertices_free(&v);
+	}
+	check_case(m, !err && sse[1] <= (scale > 1 ? 1.03 : 1) * sse[0] * scale * scale,
+		   "set %zu: error %d, SSE %g, not %g", set, err, sse[1], sse[0]);
 }
 
 /* --- dithering ---------------------------------------------------------------------------------------------------------- */
@@ -560,45 +528,47 @@ fill_samples(struct check_rng *r, void *to, enum img_type type, size_t n, size_t
 }
 
 static void
-check_dither(void)
+check_dither(struct check_many *m, struct check_rng *r, size_t set)
 {
 	static uint16_t px[SIDE * SIDE * 4];
 	static double colour[256 * 4];
 	uint8_t got[SIDE * SIDE], want[SIDE * SIDE];
-	struct check_many m = {0};
-	struct check_rng r = {77};
+	struct dither d = {.w = 1 + rng_below(r, SIDE),
+			   .h = 1 + rng_below(r, SIDE),
+			   .planes = 1 + rng_below(r, 4),
+			   .type = rng_below(r, 2) ? IMG_U8 : IMG_U16,
+			   .px = px,
+			   .k = 1 + rng_below(r, set % 2 ? 256 : 20),
+			   .colour = colour};
 
-	for (size_t set = 0; set < 600; set++) {
-		struct dither d = {.w = 1 + rng_below(&r, SIDE),
-				   .h = 1 + rng_below(&r, SIDE),
-				   .planes = 1 + rng_below(&r, 4),
-				   .type = rng_below(&r, 2) ? IMG_U8 : IMG_U16,
-				   .px = px,
-				   .k = 1 + rng_below(&r, set % 2 ? 256 : 20),
-				   .colour = colour};
-		d.alpha = d.planes % 2 == 0 && rng_below(&r, 2);
-		d.top = d.type == IMG_U16 ? 65535 : rng_below(&r, 3) ? 255 : 31;
-		fill_samples(&r, px, d.type, d.w * d.h * d.planes, (size_t)d.top);
-		for (size_t i = 0; i < d.k * d.planes; i++)
-			colour[i] = rng_below(&r, 4)   ? (double)rng_below(&r, (size_t)d.top + 1)
-				    : rng_below(&r, 2) ? 0
-						       : d.top;
-		const int err = dither_run(&d, 1, 1, got) | palette_direct_dither(&d, want);
-		check_case(&m, !err && !memcmp(got, want, d.w * d.h),
-			   "set %zu: %zu x %zu, %zu planes, %zu colours: error %d", set, d.w, d.h,
-			   d.planes, d.k, err);
-	}
-	check_end(&m, "rawpalette: error diffusion gives every pixel the colour of the definition");
+	d.alpha = d.planes % 2 == 0 && rng_below(r, 2);
+	d.top = d.type == IMG_U16 ? 65535 : rng_below(r, 3) ? 255 : 31;
+	fill_samples(r, px, d.type, d.w * d.h * d.planes, (size_t)d.top);
+	for (size_t i = 0; i < d.k * d.planes; i++)
+		colour[i] = rng_below(r, 4)   ? (double)rng_below(r, (size_t)d.top + 1)
+			    : rng_below(r, 2) ? 0
+					      : d.top;
+	const int err = dither_run(&d, 1, 1, got) | palette_direct_dither(&d, want);
+	check_case(m, !err && !memcmp(got, want, d.w * d.h),
+		   "set %zu: %zu x %zu, %zu planes, %zu colours: error %d", set, d.w, d.h, d.planes,
+		   d.k, err);
 }
 
 void
 check_rawpalette(void)
 {
-	check_rounds();
-	check_thin();
+	check_each("rawpalette: every colour goes to its nearest centre, whatever the boxes drop, "
+		   "and rounds lose nothing",
+		   40, 8, check_rounds);
+	check_each("rawpalette: light nodes of the octree become one colour, which keeps all sums",
+		   20, 11, check_thin);
 	check_classes();
-	check_exchange();
-	check_gray_levels();
-	check_deep();
-	check_dither();
+	check_each("rawpalette: moving one of few colours to another class lowers no error by 1 %%",
+		   600, 12, check_exchange);
+	check_each("rawpalette: gray levels are cut where that loses least of all ways", 300, 23,
+		   check_gray_levels);
+	check_each("rawpalette: a palette of 16 bits is as good as that of the same picture in 8",
+		   24, 25, check_deep);
+	check_each("rawpalette: error diffusion gives every pixel the colour of the definition",
+		   600, 77, check_dither);
 }
