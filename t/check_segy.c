@@ -41,26 +41,21 @@ value_of_ibm(uint32_t v)
 }
 
 static void
-ibm_is_decoded(void)
+ibm_is_decoded(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const uint32_t ends[] = {0,	    0x80000000, 0x41100000, 0xc276a000, 0x4700374c,
 					0x41000001, 0x7fffffff, 0x60ffffff, 0x61100000, 0x61000001,
 					0x610fffff, 0x21100000, 0x1bffffff, 0x1b1fffff, 0x1a100000};
-	struct check_many many = {0};
-	struct check_rng r = {1};
+	const size_t n = sizeof ends / sizeof *ends;
+	const uint32_t v = i < n ? ends[i] : (uint32_t)rng_u64(r);
+	unsigned char big[4], little[4];
 
-	for (size_t i = 0; i < 100000; i++) {
-		const size_t n = sizeof ends / sizeof *ends;
-		const uint32_t v = i < n ? ends[i] : (uint32_t)rng_u64(&r);
-		unsigned char big[4], little[4];
-		bytes_store(big, 4, false, v);
-		bytes_store(little, 4, true, v);
-		const float want = (float)value_of_ibm(v), got = decode(SEGY_IBM, false, big),
-			    turned = decode(SEGY_IBM, true, little);
-		check_case(&many, !memcmp(&got, &want, 4) && !memcmp(&turned, &want, 4),
-			   "%08x is %g, not %g", v, (double)want, (double)got);
-	}
-	check_end(&many, "segy: an IBM float, normalised or not, is the nearest float");
+	bytes_store(big, 4, false, v);
+	bytes_store(little, 4, true, v);
+	const float want = (float)value_of_ibm(v), got = decode(SEGY_IBM, false, big),
+		    turned = decode(SEGY_IBM, true, little);
+	check_case(many, !memcmp(&got, &want, 4) && !memcmp(&turned, &want, 4),
+		   "%08x is %g, not %g", v, (double)want, (double)got);
 }
 
 static void
@@ -193,7 +188,8 @@ wrong_formats_are_seen(void)
 void
 check_segy(void)
 {
-	ibm_is_decoded();
+	check_each("segy: an IBM float, normalised or not, is the nearest float", 100000, 1,
+		   ibm_is_decoded);
 	ibm_is_encoded();
 	integers_come_and_go();
 	integers_are_clipped();
