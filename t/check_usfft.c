@@ -169,25 +169,21 @@ check_no_points(const struct engine *e)
 
 /* The loops of every kind of register that the CPU has, for all numbers of taps that tolerances ask for. */
 static void
-check_registers(struct check_rng *r)
+check_registers(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
 	int bytes[3];
 	const int kinds = problem_registers(bytes);
+	struct usfft_options o = {.dim = 1 + (int)(i % 3), .single = i >= 3, .threads = 2};
+	struct problem q;
 
-	for (int i = 0; i < 6; i++) {
-		struct usfft_options o = {.dim = 1 + i % 3, .single = i >= 3, .threads = 2};
-		struct problem q;
-		memcpy(o.n, small[i % 3], sizeof o.n);
-		problem_make(&q, &o, 300, UNIFORM, r);
-		for (int b = 0; b < kinds; b++)
-			for (q.o.tol = 1e-1; q.o.tol > (o.single ? 1e-6 : 1e-14); q.o.tol /= 3) {
-				q.o.registers = bytes[b];
-				check_both(&on_cpu, &many, &q, UNIFORM);
-			}
-		check_free();
-	}
-	check_end(&many, "every kind of register keeps the tolerance");
+	memcpy(o.n, small[i % 3], sizeof o.n);
+	problem_make(&q, &o, 300, UNIFORM, r);
+	for (int b = 0; b < kinds; b++)
+		for (q.o.tol = 1e-1; q.o.tol > (o.single ? 1e-6 : 1e-14); q.o.tol /= 3) {
+			q.o.registers = bytes[b];
+			check_both(&on_cpu, many, &q, UNIFORM);
+		}
+	check_free();
 }
 
 static double
@@ -252,33 +248,28 @@ check_threads(struct check_rng *r)
 
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
 static void
-check_one_tile(struct check_rng *r)
+check_one_tile(struct check_many *many, struct check_rng *r, size_t single)
 {
-	struct check_many many = {0};
+	struct usfft_options o = {.dim = 1,
+				  .tol = single ? 1e-5 : 1e-10,
+				  .single = single,
+				  .n = {3000},
+				  .threads = 2,
+				  .type = 2};
+	struct usfft_plan *p;
+	struct problem q;
+	size_t bad;
 
-	for (int single = 0; single < 2; single++) {
-		struct usfft_options o = {.dim = 1,
-					  .tol = single ? 1e-5 : 1e-10,
-					  .single = single,
-					  .n = {3000},
-					  .threads = 2,
-					  .type = 2};
-		struct usfft_plan *p;
-		struct problem q;
-		size_t bad;
-		problem_make(&q, &o, 20000, FAR, r);
-		double *f = check_alloc(q.modes, 2 * sizeof *f),
-		       *c = check_alloc(q.pt.m, 2 * sizeof *c);
-		if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
-			die("no plan");
-		usfft_type2(p, 1, q.f, c);
-		usfft_type1(p, 1, q.c, f);
-		const double two = problem_error(&q, 2, 1, c), one = problem_error(&q, 1, 1, f);
-		check_case(&many, two < o.tol && one < o.tol, "single %d: %g %g", single, two, one);
-		usfft_free(p);
-		check_free();
-	}
-	check_end(&many, "a plan for type 2 serves type 1, too");
+	problem_make(&q, &o, 20000, FAR, r);
+	double *f = check_alloc(q.modes, 2 * sizeof *f), *c = check_alloc(q.pt.m, 2 * sizeof *c);
+	if (usfft_plan(&p, &q.o) || usfft_points(p, &q.pt, NULL, 0, &bad))
+		die("no plan");
+	usfft_type2(p, 1, q.f, c);
+	usfft_type1(p, 1, q.c, f);
+	const double two = problem_error(&q, 2, 1, c), one = problem_error(&q, 1, 1, f);
+	check_case(many, two < o.tol && one < o.tol, "single %zu: %g %g", single, two, one);
+	usfft_free(p);
+	check_free();
 }
 
 static void
@@ -322,10 +313,10 @@ check_usfft(void)
 	struct check_rng r = {13};
 
 	check_usfft_on(&on_cpu);
-	check_registers(&r);
+	check_each_from("every kind of register keeps the tolerance", 6, &r, check_registers);
 	check_adjoint(&r);
 	check_threads(&r);
-	check_one_tile(&r);
+	check_each_from("a plan for type 2 serves type 1, too", 2, &r, check_one_tile);
 	check_refused();
 	check_usfft_batch();
 	check_usfft_more();
