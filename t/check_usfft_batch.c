@@ -118,43 +118,38 @@ check_batches(struct check_rng *r)
 
 /* Pieces of all sizes, the last point's records wherever they fit: beside a small grid, and in a large one. */
 static void
-check_pieces(struct check_rng *r)
+check_pieces(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	struct usfft_options o = {.dim = 1 + (int)(i % 3),
+				  .tol = i % 2 ? 1e-5 : 1e-9,
+				  .single = i >= 9,
+				  .n = {i < 6 ? 40 : 3, 30, 20},
+				  .threads = 2};
+	const size_t real = o.single ? sizeof(float) : sizeof(double), m = 9000;
+	struct problem q;
+	struct usfft_plan *p;
 
-	for (int i = 0; i < 12; i++) {
-		struct usfft_options o = {.dim = 1 + i % 3,
-					  .tol = i % 2 ? 1e-5 : 1e-9,
-					  .single = i >= 9,
-					  .n = {i < 6 ? 40 : 3, 30, 20},
-					  .threads = 2};
-		const size_t real = o.single ? sizeof(float) : sizeof(double), m = 9000;
-		struct problem q;
-		struct usfft_plan *p;
-		problem_make(&q, &o, m, UNIFORM, r);
-		char *whole = check_alloc(q.modes, 2 * real),
-		     *parts = check_alloc(q.modes, 2 * real);
-		size_t bad, n;
-		problem_run(&q, 1, -1, whole);
-		if (usfft_plan(&p, &q.o) || usfft_expect(p, m, true))
-			die("no plan");
-		for (size_t at = 0; at < m; at += n) {
-			struct usfft_points pt = q.pt;
-			n = 1 + rng_below(r, 6000) < m - at ? 1 + rng_below(r, m - at) : m - at;
-			pt.m = n;
-			for (int a = 0; a < o.dim; a++)
-				pt.x[a] = (const char *)pt.x[a] + at * pt.stride * real;
-			if (usfft_add(p, &pt, (char *)q.c + 2 * at * real, 2, &bad))
-				die("point %zu refused", bad);
-		}
-		usfft_sort(p);
-		usfft_type1(p, -1, NULL, parts);
-		check_case(&many, !memcmp(whole, parts, q.modes * 2 * real), "%s",
-			   problem_name(&q, UNIFORM));
-		usfft_free(p);
-		check_free();
+	problem_make(&q, &o, m, UNIFORM, r);
+	char *whole = check_alloc(q.modes, 2 * real), *parts = check_alloc(q.modes, 2 * real);
+	size_t bad, n;
+	problem_run(&q, 1, -1, whole);
+	if (usfft_plan(&p, &q.o) || usfft_expect(p, m, true))
+		die("no plan");
+	for (size_t at = 0; at < m; at += n) {
+		struct usfft_points pt = q.pt;
+		n = 1 + rng_below(r, 6000) < m - at ? 1 + rng_below(r, m - at) : m - at;
+		pt.m = n;
+		for (int a = 0; a < o.dim; a++)
+			pt.x[a] = (const char *)pt.x[a] + at * pt.stride * real;
+		if (usfft_add(p, &pt, (char *)q.c + 2 * at * real, 2, &bad))
+			die("point %zu refused", bad);
 	}
-	check_end(&many, "points in pieces are sorted as points at once");
+	usfft_sort(p);
+	usfft_type1(p, -1, NULL, parts);
+	check_case(many, !memcmp(whole, parts, q.modes * 2 * real), "%s",
+		   problem_name(&q, UNIFORM));
+	usfft_free(p);
+	check_free();
 }
 
 enum { MANY = 21 }; /* more vectors than two threads take at once */
@@ -419,7 +414,7 @@ check_usfft_batch(void)
 	struct check_rng r = {29};
 
 	check_batches(&r);
-	check_pieces(&r);
+	check_each_from("points in pieces are sorted as points at once", 12, &r, check_pieces);
 	check_vectors(&r);
 	check_lines();
 }
