@@ -255,38 +255,34 @@ dense_error(const struct problem *q, const double *w, const double *b, struct us
 }
 
 static void
-check_dense(struct check_rng *r)
+check_dense(struct check_many *many, struct check_rng *r, size_t i)
 {
 	enum { M = 120, COILS = 3 };
-	struct check_many many = {0};
+	struct usfft_options o = {.dim = 1 + (int)(i % 3),
+				  .tol = 1e-12,
+				  .n = {i % 3 ? 6 : 30, i % 3 == 2 ? 3 : 7, 4},
+				  .fft_order = i % 2,
+				  .threads = 2};
+	struct usfft_inverse v = {.sign = i % 4 < 2 ? 1 : -1,
+				  .iter = 500,
+				  .rtol = 1e-12,
+				  .damp = i % 5 ? .02 * (double)i : 0,
+				  .coils = i % 3 ? COILS : i % 2};
+	struct problem q;
+	double b[2 * M * COILS], w[M];
 
-	for (int i = 0; i < 24; i++) {
-		struct usfft_options o = {.dim = 1 + i % 3,
-					  .tol = 1e-12,
-					  .n = {i % 3 ? 6 : 30, i % 3 == 2 ? 3 : 7, 4},
-					  .fft_order = i % 2,
-					  .threads = 2};
-		struct usfft_inverse v = {.sign = i % 4 < 2 ? 1 : -1,
-					  .iter = 500,
-					  .rtol = 1e-12,
-					  .damp = i % 5 ? .02 * i : 0,
-					  .coils = i % 3 ? COILS : (size_t)(i % 2)};
-		struct problem q;
-		double b[2 * M * COILS], w[M];
-		problem_make(&q, &o, M, UNIFORM, r);
-		double *maps = check_alloc(2 * q.modes * COILS, sizeof *maps);
-		for (size_t k = 0; k < 2 * q.modes * COILS; k++)
-			maps[k] = v.damp > 0 && k / 2 % q.modes % 5 == 1 ? 0 : 1e3 * rng_normal(r);
-		for (size_t k = 0; k < 2 * M * COILS; k++)
-			b[k] = rng_normal(r);
-		for (size_t k = 0; k < M; k++)
-			w[k] = rng_unit(r);
-		v.maps = maps;
-		const double e = dense_error(&q, i % 7 ? w : NULL, b, v);
-		check_case(&many, e <= 1e-8, "case %d: %.1e", i, e);
-		check_free();
-	}
-	check_end(&many, "the inverse is that of the dense equations, damped, weighted, of coils");
+	problem_make(&q, &o, M, UNIFORM, r);
+	double *maps = check_alloc(2 * q.modes * COILS, sizeof *maps);
+	for (size_t k = 0; k < 2 * q.modes * COILS; k++)
+		maps[k] = v.damp > 0 && k / 2 % q.modes % 5 == 1 ? 0 : 1e3 * rng_normal(r);
+	for (size_t k = 0; k < 2 * M * COILS; k++)
+		b[k] = rng_normal(r);
+	for (size_t k = 0; k < M; k++)
+		w[k] = rng_unit(r);
+	v.maps = maps;
+	const double e = dense_error(&q, i % 7 ? w : NULL, b, v);
+	check_case(many, e <= 1e-8, "case %zu: %.1e", i, e);
+	check_free();
 }
 
 /* Points on a lattice share the box evenly; a point that is there twice counts half. */
@@ -358,7 +354,8 @@ check_usfft_more(void)
 	struct check_rng r = {23};
 
 	check_type3_ends(&r);
-	check_dense(&r);
+	check_each_from("the inverse is that of the dense equations, damped, weighted, of coils",
+			24, &r, check_dense);
 	check_pipe();
 	check_pipe_spokes();
 }
