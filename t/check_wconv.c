@@ -395,26 +395,21 @@ hold_part(struct check_many *m, const struct conv_job *j, size_t x, size_t y, si
 }
 
 static void
-check_parts(void)
+check_parts(struct check_many *m, struct check_rng *rng, size_t e)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {9};
+	struct conv_job j;
 
-	for (int e = 0; e < 12; e++) {
-		struct conv_job j;
-		conv_pose(&j, 120, 90, 7, e < 4 ? 5 : e < 8 ? 17 : 7, e < 4 ? 3 : 1, e < 4 ? 2 : 1);
-		conv_fill(&j, &rng);
-		if (e >= 4 && e < 8)
-			conv_multiply(&j);
-		j.q.edge = (enum wconv_edge)(e % 4);
-		j.q.method = WCONV_DIRECT;
-		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
-		hold_part(&m, &j, 0, 0, 60, 50, "the upper left part");
-		hold_part(&m, &j, 33, 20, 41, 30, "an inner part");
-		hold_part(&m, &j, 70, 40, 50, 50, "the lower right part");
-		conv_drop(&j);
-	}
-	check_end(&m, "wconv: a part that knows its place gives the same bytes as the whole");
+	conv_pose(&j, 120, 90, 7, e < 4 ? 5 : e < 8 ? 17 : 7, e < 4 ? 3 : 1, e < 4 ? 2 : 1);
+	conv_fill(&j, rng);
+	if (e >= 4 && e < 8)
+		conv_multiply(&j);
+	j.q.edge = (enum wconv_edge)(e % 4);
+	j.q.method = WCONV_DIRECT;
+	check_case(m, conv_run(&j, NULL, NULL), "no plan");
+	hold_part(m, &j, 0, 0, 60, 50, "the upper left part");
+	hold_part(m, &j, 33, 20, 41, 30, "an inner part");
+	hold_part(m, &j, 70, 40, 50, 50, "the lower right part");
+	conv_drop(&j);
 }
 
 /* The tiles of x or y that lie in [lo,hi): their results from *from up to *to. */
@@ -489,36 +484,29 @@ check_parts_of_transforms(void)
 /* --- threads, long sums, filling in, what is refused ------------------------------------------------------------------- */
 
 static void
-check_threads(void)
+check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {10};
+	struct conv_job j;
+	void *one;
 
-	for (size_t i = 0; i < 4; i++) {
-		struct conv_job j;
-		void *one;
-		conv_pose(&j, 700, 500, i % 3 ? 33 : 5, i % 3 ? 29 : 5, i >= 2 ? 1 : 5,
-			  i >= 2 ? 1 : 4);
-		conv_fill(&j, &rng);
-		if (i == 2)
-			conv_multiply(&j);
-		j.q.method = i == 1 ? WCONV_FFT : WCONV_DIRECT;
-		j.q.threads = 1;
-		check_case(&m, conv_run(&j, NULL, NULL), "no plan");
-		one = j.got;
-		for (int t = 2; t <= 5; t++) {
-			j.got = NULL;
-			j.q.threads = t;
-			check_case(&m,
-				   conv_run(&j, NULL, NULL) &&
-				       !memcmp(one, j.got, j.nout * sizeof(float)),
-				   "%d threads differ", t);
-			weir_free(j.got);
-		}
-		j.got = one;
-		conv_drop(&j);
+	conv_pose(&j, 700, 500, i % 3 ? 33 : 5, i % 3 ? 29 : 5, i >= 2 ? 1 : 5, i >= 2 ? 1 : 4);
+	conv_fill(&j, rng);
+	if (i == 2)
+		conv_multiply(&j);
+	j.q.method = i == 1 ? WCONV_FFT : WCONV_DIRECT;
+	j.q.threads = 1;
+	check_case(m, conv_run(&j, NULL, NULL), "no plan");
+	one = j.got;
+	for (int t = 2; t <= 5; t++) {
+		j.got = NULL;
+		j.q.threads = t;
+		check_case(m,
+			   conv_run(&j, NULL, NULL) && !memcmp(one, j.got, j.nout * sizeof(float)),
+			   "%d threads differ", t);
+		weir_free(j.got);
 	}
-	check_end(&m, "wconv: the same bytes for any number of threads");
+	j.got = one;
+	conv_drop(&j);
 }
 
 /* The job once more in double precision, its results as the definition. false: no plan. */
@@ -618,40 +606,34 @@ define_known(const struct conv_job *j, struct conv_job *ones)
 
 /* Where F is filled in, its error is at most 2 b (W / known) W max|I|; kernels of 1 here, so that W = kw kh. */
 static void
-check_filling(void)
+check_filling(struct check_many *m, struct check_rng *rng, size_t e)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {15};
+	struct conv_job j, ones;
 
-	for (int e = 0; e < 6; e++) {
-		struct conv_job j, ones;
-		conv_pose(&j, 83, 60, 9, 11, 3, 2);
-		conv_fill(&j, &rng);
-		for (size_t i = 0; i < 99 * 6; i++)
-			((float *)j.kernels)[i] = 1;
-		for (size_t i = 0; i < 83 * 60; i++)
-			((float *)j.image)[i] =
-			    i % 83 / 20 == 1 || !rng_below(&rng, 60) ? NAN : (float)rng_unit(&rng);
-		j.q.edge = (enum wconv_edge)e;
-		j.q.nan = WCONV_NAN_INTERPOLATE;
-		j.q.method = WCONV_FFT;
-		check_case(&m, conv_run(&j, NULL, NULL), "%d: no plan", e);
-		conv_define(&j);
-		ones.nout = j.nout;
-		define_known(&j, &ones);
-		for (size_t i = 0; i < j.nout; i++) {
-			const double got = conv_got(&j, i), want = j.want[i];
-			const double bound = 2 * 3e-7 * 99 / ones.want[i] * 99;
-			check_case(&m, isnan(got) ? isnan(want) : fabs(got - want) <= bound,
-				   "edge %d, result %zu: %.9g, not %.9g; bound %.2g", e, i, got,
-				   want, bound);
-		}
-		weir_free(ones.image);
-		weir_free(ones.want);
-		conv_drop(&j);
+	conv_pose(&j, 83, 60, 9, 11, 3, 2);
+	conv_fill(&j, rng);
+	for (size_t i = 0; i < 99 * 6; i++)
+		((float *)j.kernels)[i] = 1;
+	for (size_t i = 0; i < 83 * 60; i++)
+		((float *)j.image)[i] =
+		    i % 83 / 20 == 1 || !rng_below(rng, 60) ? NAN : (float)rng_unit(rng);
+	j.q.edge = (enum wconv_edge)e;
+	j.q.nan = WCONV_NAN_INTERPOLATE;
+	j.q.method = WCONV_FFT;
+	check_case(m, conv_run(&j, NULL, NULL), "%zu: no plan", e);
+	conv_define(&j);
+	ones.nout = j.nout;
+	define_known(&j, &ones);
+	for (size_t i = 0; i < j.nout; i++) {
+		const double got = conv_got(&j, i), want = j.want[i];
+		const double bound = 2 * 3e-7 * 99 / ones.want[i] * 99;
+		check_case(m, isnan(got) ? isnan(want) : fabs(got - want) <= bound,
+			   "edge %zu, result %zu: %.9g, not %.9g; bound %.2g", e, i, got, want,
+			   bound);
 	}
-	check_end(
-	    &m, "wconv: filling in multiplies the error by twice the inverse of the known weight");
+	weir_free(ones.image);
+	weir_free(ones.want);
+	conv_drop(&j);
 }
 
 /* The program refuses the rest, or cannot ask for it. */
@@ -723,11 +705,14 @@ check_wconv(void)
 	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
 		check_series(&products[i], true);
 	check_others();
-	check_parts();
+	check_each("wconv: a part that knows its place gives the same bytes as the whole", 12, 9,
+		   check_parts);
 	check_parts_of_transforms();
-	check_threads();
+	check_each("wconv: the same bytes for any number of threads", 4, 10, check_threads);
 	check_long();
-	check_filling();
+	check_each(
+	    "wconv: filling in multiplies the error by twice the inverse of the known weight", 6,
+	    15, check_filling);
 	check_refusals();
 	check_claims();
 	check_wconv_adjoint();
