@@ -124,24 +124,18 @@ hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 }
 
 static void
-check_definition(void)
+check_definition(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {71};
+	struct volume_job j;
 
-	for (size_t i = 0; i < SHAPES * EDGES * 12; i++) {
-		struct volume_job j;
-		pose(&j, i % SHAPES, i / SHAPES / EDGES % 2, &rng);
-		j.q.edge = (enum wconv_edge)(i / SHAPES % EDGES);
-		j.q.correlate = i / SHAPES / EDGES / 2 % 2;
-		j.q.normalise = j.q.correlate;
-		j.q.output = (enum wconv_output)(i / SHAPES / EDGES / 4);
-		if (j.q.output != WCONV_VALID || i % SHAPES != 2) /* its kernel is larger */
-			hold(&m, &j, &rng);
-		drop(&j);
-	}
-	check_end(&m, "wconv: a volume's convolution is its definition, its adjoint passes the "
-		      "dot-product test");
+	pose(&j, i % SHAPES, i / SHAPES / EDGES % 2, rng);
+	j.q.edge = (enum wconv_edge)(i / SHAPES % EDGES);
+	j.q.correlate = i / SHAPES / EDGES / 2 % 2;
+	j.q.normalise = j.q.correlate;
+	j.q.output = (enum wconv_output)(i / SHAPES / EDGES / 4);
+	if (j.q.output != WCONV_VALID || i % SHAPES != 2) /* its kernel is larger */
+		hold(m, &j, rng);
+	drop(&j);
 }
 
 /*
@@ -188,43 +182,40 @@ compare_restored(const struct wconv_problem *volume, const struct wconv_restore_
 }
 
 static void
-check_restore(void)
+check_restore(struct check_many *m, struct check_rng *rng, size_t i)
 {
 	static const enum wconv_edge edges[] = {WCONV_ZERO, WCONV_REFLECT, WCONV_WRAP,
 						WCONV_RENORMALISE};
-	struct check_many m = {0};
-	struct check_rng rng = {72};
+	struct why why = {0};
+	struct volume_job j;
 
-	for (size_t i = 0; i < 48; i++) {
-		struct why why = {0};
-		struct volume_job j;
-		pose(&j, 3, true, &rng);
-		j.q.edge = edges[i % 4];
-		j.q.correlate = i / 4 % 2;
-		j.q.W = j.q.w;
-		j.q.H = j.q.h;
-		j.q.gx = j.q.gy = j.q.planes = 1;
-		j.q.degree = -1;
-		j.q.in = j.q.out = IMG_F64;
-		j.q.method = WCONV_FFT;
-		const struct wconv_restore_options o = {.least_squares = i / 16 == 1,
-							.accelerate = i / 16 == 2,
-							.damp = .1,
-							.steps = 6,
-							.scatters = i / 8 % 2};
-		j.in[7] = NAN; /* unknown */
-		const double e = compare_restored(&j.q, &o, j.in, &why);
-		check_case(&m, e <= 1e-10,
-			   "edge %d, correlate %d, scatters %d, method %zu: %.3g %s", (int)j.q.edge,
-			   j.q.correlate, o.scatters, i / 16, e, why.text);
-		drop(&j);
-	}
-	check_end(&m, "wconv: a volume one sample wide is deconvolved like the picture it is");
+	pose(&j, 3, true, rng);
+	j.q.edge = edges[i % 4];
+	j.q.correlate = i / 4 % 2;
+	j.q.W = j.q.w;
+	j.q.H = j.q.h;
+	j.q.gx = j.q.gy = j.q.planes = 1;
+	j.q.degree = -1;
+	j.q.in = j.q.out = IMG_F64;
+	j.q.method = WCONV_FFT;
+	const struct wconv_restore_options o = {.least_squares = i / 16 == 1,
+						.accelerate = i / 16 == 2,
+						.damp = .1,
+						.steps = 6,
+						.scatters = i / 8 % 2};
+	j.in[7] = NAN; /* unknown */
+	const double e = compare_restored(&j.q, &o, j.in, &why);
+	check_case(m, e <= 1e-10, "edge %d, correlate %d, scatters %d, method %zu: %.3g %s",
+		   (int)j.q.edge, j.q.correlate, o.scatters, i / 16, e, why.text);
+	drop(&j);
 }
 
 void
 check_wconv_volume(void)
 {
-	check_definition();
-	check_restore();
+	check_each("wconv: a volume's convolution is its definition, its adjoint passes the "
+		   "dot-product test",
+		   SHAPES * EDGES * 12, 71, check_definition);
+	check_each("wconv: a volume one sample wide is deconvolved like the picture it is", 48, 72,
+		   check_restore);
 }
