@@ -238,58 +238,55 @@ check_equal(struct check_many *c, struct check_rng *r, size_t set)
 	emst_tree_free(&t);
 }
 
+enum { SETS = 6 };
+
 /*
  * The longest edge is one of very many pairs of equal or nearly equal length: between two circles in orthogonal planes (set 0), and
  * between groups so far apart that distances are rounded to a few numbers; their points come in runs. One set has ten groups on
  * both sides of the axes, so that most are at the same place of any axis. The last set is random.
  */
 static void
-check_ties(void)
+check_ties(struct check_many *c, struct check_rng *r, size_t set)
 {
-	enum { N = 8000, SETS = 6, TEN = 4 };
+	enum { N = 8000, TEN = 4 };
 	static const size_t run[SETS] = {0, N / 2, 1, 100, 1, N};
 	static const double group[] = {0, 0x1p30, 0x1p33};
 	static double x[4 * N], core[N];
 	static float f[4 * N];
 	static uint64_t weight[N];
-	struct check_many c = {0};
-	struct check_rng r = {14};
+	const bool wide = set >= SETS;
+	const size_t length = run[set % SETS];
+	struct emst_set s = {.type = wide ? EMST_F64 : EMST_F32, .n = N, .k = 4};
+	struct emst_tree want, got;
+	size_t looks = 0;
+	const struct kd_input in = {.s = &s,
+				    .threads = 1 + (int)(set % 2),
+				    .weight = weight,
+				    .min_weight = set % 4 < 2 ? 0 : 5,
+				    .core = core,
+				    .looks = &looks};
 
-	for (size_t set = 0; set < 2 * SETS; set++) {
-		const bool wide = set >= SETS;
-		const size_t length = run[set % SETS];
-		struct emst_set s = {.type = wide ? EMST_F64 : EMST_F32, .n = N, .k = 4};
-		struct emst_tree want, got;
-		size_t looks = 0;
-		const struct kd_input in = {.s = &s,
-					    .threads = 1 + (int)(set % 2),
-					    .weight = weight,
-					    .min_weight = set % 4 < 2 ? 0 : 5,
-					    .core = core,
-					    .looks = &looks};
-		s.x = wide ? (const void *)x : f;
-		for (size_t i = 0; i < N; i++) {
-			for (size_t a = 0; a < 4; a++)
-				x[4 * i + a] = length		    ? rng_unit(&r)
-					       : a / 2 != 2 * i / N ? 0
-					       : a % 2		    ? sin((double)i)
-								    : cos((double)i);
-			if (set % SETS == TEN)
-				x[4 * i + i % 10 % 4] += (double)(i % 10) * 0x1p32 - 0x1.2p34;
-			else
-				x[4 * i] += length ? group[i / length % 3] : 0;
-			weight[i] = 1;
-		}
-		for (size_t i = 0; i < 4 * N; i++)
-			f[i] = (float)x[i];
-		int err = emst_kd[wide][weir_cpu][KD_PRIM](&in, &want);
-		err = err ? err : emst_kd[wide][weir_cpu][KD_TREE](&in, &got);
-		same_tree(&c, &want, &got, err, "kd", set);
-		check_case(&c, looks < 40 * N, "set %zu: %.1f looks at leaves for each point", set,
-			   (double)looks / N);
-		emst_tree_free(&want);
+	s.x = wide ? (const void *)x : f;
+	for (size_t i = 0; i < N; i++) {
+		for (size_t a = 0; a < 4; a++)
+			x[4 * i + a] = length		    ? rng_unit(r)
+				       : a / 2 != 2 * i / N ? 0
+				       : a % 2		    ? sin((double)i)
+							    : cos((double)i);
+		if (set % SETS == TEN)
+			x[4 * i + i % 10 % 4] += (double)(i % 10) * 0x1p32 - 0x1.2p34;
+		else
+			x[4 * i] += length ? group[i / length % 3] : 0;
+		weight[i] = 1;
 	}
-	check_end(&c, "emst: many edges of one length cost few more looks than other points do");
+	for (size_t i = 0; i < 4 * N; i++)
+		f[i] = (float)x[i];
+	int err = emst_kd[wide][weir_cpu][KD_PRIM](&in, &want);
+	err = err ? err : emst_kd[wide][weir_cpu][KD_TREE](&in, &got);
+	same_tree(c, &want, &got, err, "kd", set);
+	check_case(c, looks < 40 * N, "set %zu: %.1f looks at leaves for each point", set,
+		   (double)looks / N);
+	emst_tree_free(&want);
 }
 
 /* --- pictures ---------------------------------------------------------------------------------------------------- */
@@ -595,6 +592,7 @@ check_emst(void)
 		   check_large);
 	check_each("emst: points along walks have the tree of the definition", 6, 12, check_walks);
 	check_each("emst: one pair of equal points among 2500 is found", 40, 13, check_equal);
-	check_ties();
+	check_each("emst: many edges of one length cost few more looks than other points do",
+		   2 * SETS, 14, check_ties);
 	check_limits();
 }
