@@ -237,33 +237,27 @@ vary(struct pair *p)
 		draw(p->new, p->x[s], p->y[s], 3 * p->flux[s], 2.2);
 }
 
+static void (*const change[])(struct pair *) = {tilt, fill_up, round_off, saturate,
+						heat, dim,     vary};
+
 /* The bound is more than three times the errors that were seen; noise in ref makes most ratios a little too small. */
 static void
-check_frames(void)
+check_frames(struct check_many *m, struct check_rng *rng, size_t set)
 {
-	static void (*const change[])(struct pair *) = {tilt, fill_up, round_off, saturate,
-							heat, dim,     vary};
-	struct check_many m = {0};
-	struct check_rng rng = {44};
+	struct psfmatch_options o = options(set % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
+	struct psfmatch got;
+	struct pair p;
 
-	for (size_t i = 0; i < 2 * sizeof change / sizeof *change; i++) {
-		struct psfmatch_options o = options(i % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
-		struct psfmatch got;
-		struct pair p;
-		o.gain = INFINITY;
-		pose(&p, &rng, 1.3, wide);
-		change[i / 2](&p);
-		const bool fits = fit(&m, p.ref, p.new, &o, &got);
-		check_case(&m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", i / 2,
-			   got.ratio);
-		check_case(&m, change[i / 2] != vary || (got.rejected >= 3 && got.used >= 20),
-			   "%zu left out of %zu", got.rejected, got.used);
-		psfmatch_free(&got);
-		drop(&p);
-	}
-	check_end(&m,
-		  "psfmatch: slopes, filled borders, whole numbers, saturated stars, hot pixels, "
-		  "small units and stars that change leave the ratio of fluxes as it is");
+	o.gain = INFINITY;
+	pose(&p, rng, 1.3, wide);
+	change[set / 2](&p);
+	const bool fits = fit(m, p.ref, p.new, &o, &got);
+	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", set / 2,
+		   got.ratio);
+	check_case(m, change[set / 2] != vary || (got.rejected >= 3 && got.used >= 20),
+		   "%zu left out of %zu", got.rejected, got.used);
+	psfmatch_free(&got);
+	drop(&p);
 }
 
 static void
@@ -531,24 +525,20 @@ check_sums(void)
 }
 
 static void
-check_medians(void)
+check_medians(struct check_many *m, struct check_rng *rng, size_t set)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {48};
+	const size_t n = 1 + set;
+	double v[200];
+	size_t below = 0, above = 0;
 
-	for (size_t n = 1; n < 200; n++) {
-		double v[200];
-		size_t below = 0, above = 0;
-		for (size_t i = 0; i < n; i++)
-			v[i] = n % 3 ? rng_unit(&rng) : floor(4 * rng_unit(&rng));
-		const double got = psfmatch_median(v, n);
-		for (size_t i = 0; i < n; i++) {
-			below += v[i] < got;
-			above += v[i] > got;
-		}
-		check_case(&m, below <= n / 2 && above < n - n / 2, "%zu values: %g", n, got);
+	for (size_t i = 0; i < n; i++)
+		v[i] = n % 3 ? rng_unit(rng) : floor(4 * rng_unit(rng));
+	const double got = psfmatch_median(v, n);
+	for (size_t i = 0; i < n; i++) {
+		below += v[i] < got;
+		above += v[i] > got;
 	}
-	check_end(&m, "psfmatch: as many values are below the median as above");
+	check_case(m, below <= n / 2 && above < n - n / 2, "%zu values: %g", n, got);
 }
 
 /* Fits the pair without its first stamps: left out at once, or used in a first round. Returns whether the solutions agree. */
@@ -626,12 +616,15 @@ check_psfmatch(void)
 {
 	check_each("psfmatch: finds the kernel, the ratio of fluxes and the background of a pair",
 		   4, 41, check_kernels);
-	check_frames();
+	check_each("psfmatch: slopes, filled borders, whole numbers, saturated stars, hot pixels, "
+		   "small units and stars that change leave the ratio of fluxes as it is",
+		   2 * sizeof change / sizeof *change, 44, check_frames);
 	check_same_picture();
 	check_refusals();
 	check_threads();
 	check_sums();
-	check_medians();
+	check_each("psfmatch: as many values are below the median as above", 199, 48,
+		   check_medians);
 	check_rejection();
 	check_each("psfmatch: a kernel that sharpens is told from one that blurs", 2, 53,
 		   check_order);
