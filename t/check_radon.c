@@ -9,6 +9,8 @@
 
 static struct check_rng rng = {7};
 
+enum { METHODS = RADON_USFFT2D + 1, MODES = RADON_SPARSE + 1 };
+
 /* --- rows ---------------------------------------------------------------------------------------------------------- */
 
 /* The largest error of the spectrum of n samples, or of the samples that return, relative to the largest of either. */
@@ -137,51 +139,40 @@ check_radon_transforms(void)
 /* --- the transform as an operator ---------------------------------------------------------------------------------- */
 
 static void
-check_dot(void)
+check_dot(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int method = (int)set / 2, jitter = (int)set % 2;
+	struct radon_options o = scene_small;
 
-	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
-		for (int jitter = 0; jitter < 2; jitter++) {
-			struct radon_options o = scene_small;
-			o.method = (enum radon_method)method;
-			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, jitter);
-			double e = scene_dot_test(&rng, o);
-			check_case(&many, e <= 1e-6, "method %d: %g", method, e);
-			check_free();
-		}
-	check_end(&many, "radon: modelling is the adjoint's adjoint to 1e-6, all methods");
+	o.method = (enum radon_method)method;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, jitter);
+	double e = scene_dot_test(r, o);
+	check_case(many, e <= 1e-6, "method %d: %g", method, e);
+	check_free();
 }
 
 static void
-check_threads(void)
+check_threads(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int method = (int)set / MODES, mode = (int)set % MODES;
+	struct radon_options o = scene_small;
+	const bool inverse = mode != RADON_ADJOINT;
 
-	for (int method = RADON_AUTO; method <= RADON_USFFT2D; method++)
-		for (int mode = RADON_ADJOINT; mode <= RADON_SPARSE; mode++) {
-			struct radon_options o = scene_small;
-			const bool inverse = mode != RADON_ADJOINT;
-			o.method = (enum radon_method)method;
-			o.mode = (enum radon_mode)mode;
-			if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
-				continue;
-			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-			o.mute = (struct radon_mute){
-			    .n = 2, .t = {.1, .3}, .q = {.02, .05}, .taper = .02};
-			o.subtract = inverse;
-			float *d = scene_noise(&rng, o.nx * o.nt), *one, *three;
-			o.threads = 1;
-			one = scene_run(&o, d, NULL);
-			o.threads = 3;
-			three = scene_run(&o, d, NULL);
-			check_case(&many,
-				   one && three &&
-				       !memcmp(one, three, scene_out_size(&o) * sizeof *one),
-				   "method %d mode %d", method, mode);
-			check_free();
-		}
-	check_end(&many, "radon: the same bytes on one thread and on three");
+	o.method = (enum radon_method)method;
+	o.mode = (enum radon_mode)mode;
+	if (inverse && (method == RADON_TIME || method == RADON_USFFT2D))
+		return;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .5);
+	o.mute = (struct radon_mute){.n = 2, .t = {.1, .3}, .q = {.02, .05}, .taper = .02};
+	o.subtract = inverse;
+	float *d = scene_noise(r, o.nx * o.nt), *one, *three;
+	o.threads = 1;
+	one = scene_run(&o, d, NULL);
+	o.threads = 3;
+	three = scene_run(&o, d, NULL);
+	check_case(many, one && three && !memcmp(one, three, scene_out_size(&o) * sizeof *one),
+		   "method %d mode %d", method, mode);
+	check_free();
 }
 
 /* A cut between two points; a triangle and a square: inside, outside, at a quarter of the taper. */
@@ -293,32 +284,27 @@ check_frequencies(void)
 
 /* Events beyond one end of the curves heap up at that end; those between the ends do not. */
 static void
-check_edges(void)
+check_edges(struct check_many *many, struct check_rng *random, size_t set)
 {
 	static const double first[3] = {-.1, -.4, -.4}, q[3] = {-.13, .13, -.13};
-	struct check_many many = {0};
+	const int mode = RADON_LSQ + (int)set / 3, side = (int)set % 3;
+	struct radon_options o = scene_small;
+	struct radon_report r;
 
-	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
-		for (int side = 0; side < 3; side++) {
-			struct radon_options o = scene_small;
-			struct radon_report r;
-			o.mode = (enum radon_mode)mode;
-			o.nu = mode == RADON_LSQ ? .05 : .003;
-			o.nt = 180;
-			o.q0 = first[side];
-			o.dq = .5 / (double)(o.nq - 1);
-			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-			float *d = check_alloc(o.nx * o.nt, sizeof *d);
-			for (size_t i = 0; i < o.nx * o.nt; i++)
-				d[i] = scene_wavelet(&o, i, .36, q[side]);
-			scene_run(&o, d, &r);
-			for (int e = 0; e < 2; e++)
-				check_case(&many, side == e ? r.edge[e] > 3 : r.edge[e] < 1.5,
-					   "mode %d, side %d: %g %g", mode, side, r.edge[0],
-					   r.edge[1]);
-			check_free();
-		}
-	check_end(&many, "radon: energy at the outer curves tells of events beyond them");
+	o.mode = (enum radon_mode)mode;
+	o.nu = mode == RADON_LSQ ? .05 : .003;
+	o.nt = 180;
+	o.q0 = first[side];
+	o.dq = .5 / (double)(o.nq - 1);
+	scene_lay_out(random, o.nx, RADON_PARABOLIC, .5);
+	float *d = check_alloc(o.nx * o.nt, sizeof *d);
+	for (size_t i = 0; i < o.nx * o.nt; i++)
+		d[i] = scene_wavelet(&o, i, .36, q[side]);
+	scene_run(&o, d, &r);
+	for (int e = 0; e < 2; e++)
+		check_case(many, side == e ? r.edge[e] > 3 : r.edge[e] < 1.5,
+			   "mode %d, side %d: %g %g", mode, side, r.edge[0], r.edge[1]);
+	check_free();
 }
 
 static void
@@ -356,15 +342,18 @@ check_radon(void)
 	check_each_from("radon: the time axis holds every tau from which a curve meets the gather",
 			400, &rng, check_axis);
 	check_radon_transforms();
-	check_dot();
+	check_each_from("radon: modelling is the adjoint's adjoint to 1e-6, all methods",
+			2 * METHODS, &rng, check_dot);
 	check_radon_lsq();
 	check_guards();
 	check_frequencies();
-	check_edges();
+	check_each_from("radon: energy at the outer curves tells of events beyond them", 2 * 3,
+			&rng, check_edges);
 	check_radon_noise();
 	check_radon_plane();
 	check_radon_adapt();
-	check_threads();
+	check_each_from("radon: the same bytes on one thread and on three", METHODS * MODES, &rng,
+			check_threads);
 	check_mutes();
 	check_each("radon: polygons weigh many q as they weigh one", 20, 9, check_lines);
 	check_each_from("radon: what cannot be planned is refused", 12, &rng, check_refused);
