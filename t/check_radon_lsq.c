@@ -247,37 +247,30 @@ check_singular(void)
  * that more of them do not turn it into multiples that add energy: with NU = 1e-3 nx / nq 120 curves added 9 dB.
  */
 static void
-check_energy(void)
+check_energy(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t curves[] = {15, 40, 120};
-	struct check_many many = {0};
+	const int mode = RADON_LSQ + (int)set / 3;
+	struct radon_options o = scene_small;
 
-	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
-		for (size_t c = 0; c < 3; c++) {
-			struct radon_options o = scene_small;
-			o.mode = (enum radon_mode)mode;
-			o.nu = mode == RADON_LSQ ? .05 : .003;
-			o.nq = curves[c];
-			o.q0 = -.1;
-			o.dq = .4 / (double)(o.nq - 1);
-			o.subtract = true;
-			o.mute = beyond;
-			scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
-			float *d = check_alloc(o.nx * o.nt, sizeof *d), *out;
-			const float *noise = scene_noise(&rng, o.nx * o.nt);
-			memset(d, 0, o.nx * o.nt * sizeof *d);
-			scene_events(&o, d);
-			for (size_t i = 0; i < o.nx * o.nt; i++)
-				d[i] += .2F * noise[i] + 2 * scene_wavelet(&o, i, .25, -.25);
-			out = scene_run(&o, d, NULL);
-			const double left =
-			    scene_energy(out, o.nx * o.nt) / scene_energy(d, o.nx * o.nt);
-			check_case(&many, left < .9, "mode %d, %zu curves: %g", mode, o.nq, left);
-			check_free();
-		}
-	check_end(&many,
-		  "radon: removing multiples with the default damping takes energy away, for any "
-		  "number of curves");
+	o.mode = (enum radon_mode)mode;
+	o.nu = mode == RADON_LSQ ? .05 : .003;
+	o.nq = curves[set % 3];
+	o.q0 = -.1;
+	o.dq = .4 / (double)(o.nq - 1);
+	o.subtract = true;
+	o.mute = beyond;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .5);
+	float *d = check_alloc(o.nx * o.nt, sizeof *d), *out;
+	const float *noise = scene_noise(r, o.nx * o.nt);
+	memset(d, 0, o.nx * o.nt * sizeof *d);
+	scene_events(&o, d);
+	for (size_t i = 0; i < o.nx * o.nt; i++)
+		d[i] += .2F * noise[i] + 2 * scene_wavelet(&o, i, .25, -.25);
+	out = scene_run(&o, d, NULL);
+	const double left = scene_energy(out, o.nx * o.nt) / scene_energy(d, o.nx * o.nt);
+	check_case(many, left < .9, "mode %d, %zu curves: %g", mode, o.nq, left);
+	check_free();
 }
 
 /* --- sparse, and what must not break ------------------------------------------------------------------------------ */
@@ -392,54 +385,46 @@ check_hyperbolic_operators(struct check_many *many, struct check_rng *r, size_t 
 }
 
 static void
-check_hyperbolic_inverses(void)
+check_hyperbolic_inverses(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int mode = RADON_LSQ + (int)set / 4, kind = (int)set % 4;
+	struct radon_options o = hyperbolic(kind);
 
-	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
-		for (int kind = 0; kind < 4; kind++) {
-			struct radon_options o = hyperbolic(kind);
-			o.mode = (enum radon_mode)mode;
-			o.raise_nu = mode == RADON_SPARSE && kind % 2;
-			scene_inverse(&many, o, scene_damaged(&rng, &o), 2e-5);
-			check_free();
-		}
-	check_end(&many,
-		  "radon: hyperbolic inverses are the definition's, on any number of threads");
+	o.mode = (enum radon_mode)mode;
+	o.raise_nu = mode == RADON_SPARSE && kind % 2;
+	scene_inverse(many, o, scene_damaged(r, &o), 2e-5);
+	check_free();
 }
 
 /* A multiple along a slow hyperbola is removed, and a primary along a fast one stays. */
 static void
-check_hyperbolic_subtract(void)
+check_hyperbolic_subtract(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int mode = RADON_LSQ + (int)set;
+	struct radon_options o = scene_small;
 
-	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++) {
-		struct radon_options o = scene_small;
-		o.hyperbolic = o.subtract = true;
-		o.method = RADON_TIME;
-		o.mode = (enum radon_mode)mode;
-		o.nu = mode == RADON_LSQ ? .05 : .003;
-		o.nt = 250;
-		o.nq = 41;
-		o.q0 = 0;
-		o.dq = .02;
-		o.mute = (struct radon_mute){.n = 1, .q = {.3}, .taper = .08};
-		scene_lay_out(&rng, o.nx, RADON_HYPERBOLIC, .3);
-		const size_t n = o.nx * o.nt;
-		float *d = check_alloc(n, sizeof *d), *out;
-		double *primary = check_alloc(n, sizeof *primary);
-		for (size_t i = 0; i < n; i++) {
-			const double g = scene_g[i / o.nt];
-			primary[i] = (double)scene_wavelet(&o, i, sqrt(.16 + .1 * g), 0);
-			d[i] = (float)primary[i] + scene_wavelet(&o, i, sqrt(.09 + .6 * g), 0);
-		}
-		out = scene_run(&o, d, NULL);
-		const double e = 20 * log10(scene_distance(out, primary, n));
-		check_case(&many, e < (mode == RADON_LSQ ? -11 : -16), "mode %d: %.1f dB", mode, e);
-		check_free();
+	o.hyperbolic = o.subtract = true;
+	o.method = RADON_TIME;
+	o.mode = (enum radon_mode)mode;
+	o.nu = mode == RADON_LSQ ? .05 : .003;
+	o.nt = 250;
+	o.nq = 41;
+	o.q0 = 0;
+	o.dq = .02;
+	o.mute = (struct radon_mute){.n = 1, .q = {.3}, .taper = .08};
+	scene_lay_out(r, o.nx, RADON_HYPERBOLIC, .3);
+	const size_t n = o.nx * o.nt;
+	float *d = check_alloc(n, sizeof *d), *out;
+	double *primary = check_alloc(n, sizeof *primary);
+	for (size_t i = 0; i < n; i++) {
+		const double g = scene_g[i / o.nt];
+		primary[i] = (double)scene_wavelet(&o, i, sqrt(.16 + .1 * g), 0);
+		d[i] = (float)primary[i] + scene_wavelet(&o, i, sqrt(.09 + .6 * g), 0);
 	}
-	check_end(&many, "radon: a slow hyperbola is subtracted, and a fast one stays");
+	out = scene_run(&o, d, NULL);
+	const double e = 20 * log10(scene_distance(out, primary, n));
+	check_case(many, e < (mode == RADON_LSQ ? -11 : -16), "mode %d: %.1f dB", mode, e);
+	check_free();
 }
 
 void
@@ -455,13 +440,17 @@ void
 check_radon_lsq(void)
 {
 	check_radon_least_squares();
-	check_energy();
+	check_each_from("radon: removing multiples with the default damping takes energy away, for "
+			"any number of curves",
+			2 * 3, &rng, check_energy);
 	check_sparse();
 	check_each_from("radon: sparse panels are those of the definition to 1e-4", 8, &rng,
 			check_sparse_definition);
 	check_each_from(
 	    "radon: hyperbolic sums are the definition's, and modelling is their transpose", 4,
 	    &rng, check_hyperbolic_operators);
-	check_hyperbolic_inverses();
-	check_hyperbolic_subtract();
+	check_each_from("radon: hyperbolic inverses are the definition's, on any number of threads",
+			2 * 4, &rng, check_hyperbolic_inverses);
+	check_each_from("radon: a slow hyperbola is subtracted, and a fast one stays", 2, &rng,
+			check_hyperbolic_subtract);
 }
