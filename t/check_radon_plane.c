@@ -4,6 +4,8 @@
 #include "t/check_radon.h"
 
 static struct check_rng rng = {23};
+
+enum { METHODS = RADON_RECURRENCE + 1 };
 static double plane_h[SCENE_TRACES];
 
 /* nx traces in a square, whose corners have g = h = 1; nq by nr curves. */
@@ -29,28 +31,25 @@ problem(size_t nx, size_t nq, size_t nr)
 }
 
 static void
-check_operators(void)
+check_operators(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t sizes[][3] = {
 	    {24, 15, 14}, {7, 5, 3}, {30, 13, 1}, {5, 1, 9}, {1, 1, 1}};
-	struct check_many many = {0};
+	const int method = (int)set % METHODS;
+	const size_t s = set / METHODS;
+	struct radon_options o = problem(sizes[s][0], sizes[s][1], sizes[s][2]);
+	size_t ntau, lead, want, want_lead;
 
-	for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-		for (int method = RADON_AUTO; method <= RADON_RECURRENCE; method++) {
-			struct radon_options o = problem(sizes[s][0], sizes[s][1], sizes[s][2]);
-			size_t ntau, lead, want, want_lead;
-			o.method = (enum radon_method)method;
-			o.most = s == 1 ? .1 : 0;
-			radon_direct_axis(&o, &want, &want_lead);
-			radon_fits(&o, &ntau, &lead);
-			const double a = scene_adjoint_error(&rng, &o),
-				     b = scene_model_error(&rng, o), c = scene_dot_test(&rng, o);
-			check_case(&many, ntau == want && lead == want_lead, "size %zu: axis", s);
-			check_case(&many, a <= 2e-6 && b <= 2e-6 && c <= 1e-6,
-				   "size %zu method %d: %g %g %g", s, method, a, b, c);
-			check_free();
-		}
-	check_end(&many, "radon: sums over a plane are the definition's, and transposes");
+	o.method = (enum radon_method)method;
+	o.most = s == 1 ? .1 : 0;
+	radon_direct_axis(&o, &want, &want_lead);
+	radon_fits(&o, &ntau, &lead);
+	const double a = scene_adjoint_error(r, &o), b = scene_model_error(r, o),
+		     c = scene_dot_test(r, o);
+	check_case(many, ntau == want && lead == want_lead, "size %zu: axis", s);
+	check_case(many, a <= 2e-6 && b <= 2e-6 && c <= 1e-6, "size %zu method %d: %g %g %g", s,
+		   method, a, b, c);
+	check_free();
 }
 
 /* With h = 0, or with one r of 0, the second axis changes nothing. */
@@ -73,22 +72,17 @@ check_one_axis(void)
 }
 
 static void
-check_inverses(void)
+check_inverses(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int mode = RADON_LSQ + (int)set / 2, band = (int)set % 2;
+	struct radon_options o = problem(15, 5, 4);
 
-	for (int mode = RADON_LSQ; mode <= RADON_SPARSE; mode++)
-		for (int band = 0; band < 2; band++) {
-			struct radon_options o = problem(15, 5, 4);
-			o.mode = (enum radon_mode)mode;
-			o.raise_nu = mode == RADON_SPARSE && band;
-			o.fmin = band ? 20 : 0;
-			o.fmax = band ? 90 : 0;
-			scene_inverse(&many, o, scene_damaged(&rng, &o), 1e-4);
-			check_free();
-		}
-	check_end(&many,
-		  "radon: inverses in a plane are the definition's, on any number of threads");
+	o.mode = (enum radon_mode)mode;
+	o.raise_nu = mode == RADON_SPARSE && band;
+	o.fmin = band ? 20 : 0;
+	o.fmax = band ? 90 : 0;
+	scene_inverse(many, o, scene_damaged(r, &o), 1e-4);
+	check_free();
 }
 
 /* Steps enough lead to the dense solution. */
@@ -209,9 +203,11 @@ check_mute_and_alias(void)
 void
 check_radon_plane(void)
 {
-	check_operators();
+	check_each_from("radon: sums over a plane are the definition's, and transposes",
+			5 * METHODS, &rng, check_operators);
 	check_one_axis();
-	check_inverses();
+	check_each_from("radon: inverses in a plane are the definition's, on any number of threads",
+			2 * 2, &rng, check_inverses);
 	check_dense();
 	check_ellipse();
 	check_edges();
