@@ -12,6 +12,8 @@
 
 void check_samples(void);
 
+enum { TYPES = IMG_F64 - IMG_I8 + 1 };
+
 /* One sample, the slow way. */
 static double
 sample(const struct img *x, size_t i)
@@ -52,25 +54,19 @@ random_samples(struct check_rng *r, enum img_type type, int dim, const size_t *s
 }
 
 static void
-samples_become_doubles(void)
+samples_become_doubles(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
-	struct check_rng r = {3};
 	double v[101];
+	const enum img_type type = (enum img_type)(IMG_I8 + set);
+	struct img x;
 
-	for (enum img_type type = IMG_I8; type <= IMG_F64; type++) {
-		struct img x;
-
-		random_samples(&r, type, 1, (size_t[]){101}, &x);
-		check_poison(v, sizeof v);
-		sample_load(v, x.data, type, 101);
-		for (size_t i = 0; i < 101; i++)
-			check_case(&many,
-				   v[i] == sample(&x, i) || (isnan(v[i]) && isnan(sample(&x, i))),
-				   "%s: %g", img_type_name(type), v[i]);
-		img_free(&x);
-	}
-	check_end(&many, "samples: every type becomes doubles");
+	random_samples(r, type, 1, (size_t[]){101}, &x);
+	check_poison(v, sizeof v);
+	sample_load(v, x.data, type, 101);
+	for (size_t i = 0; i < 101; i++)
+		check_case(many, v[i] == sample(&x, i) || (isnan(v[i]) && isnan(sample(&x, i))),
+			   "%s: %g", img_type_name(type), v[i]);
+	img_free(&x);
 }
 
 static void
@@ -90,39 +86,34 @@ samples_are_counted(void)
 
 /* Samples as they are stored give what the same samples give as doubles. */
 static void
-samples_are_measured(void)
+samples_are_measured(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_rng r = {9};
-	struct check_many many = {0};
+	const enum img_type type = (enum img_type)(IMG_I8 + set);
+	const size_t n = 1 + rng_below(r, 9000);
+	double lo = INFINITY, hi = -INFINITY, sum = 0;
+	struct sample_stats s;
+	struct img x;
 
-	for (enum img_type type = IMG_I8; type <= IMG_F64; type++) {
-		const size_t n = 1 + rng_below(&r, 9000);
-		double lo = INFINITY, hi = -INFINITY, sum = 0;
-		struct sample_stats s;
-		struct img x;
-
-		random_samples(&r, type, 1, &n, &x);
-		for (size_t i = 0; img_is_float(type) && i < n; i++)
-			if (type == IMG_F32)
-				((float *)x.data)[i] = (float)rng_below(&r, 1000);
-			else
-				((double *)x.data)[i] = (double)rng_below(&r, 1000);
-		for (size_t i = 0; i < n; i++) {
-			lo = fmin(lo, sample(&x, i));
-			hi = fmax(hi, sample(&x, i));
-			sum += sample(&x, i);
-		}
-		sample_stats_start(&s);
-		sample_measure(&s, x.data, type, n / 3);
-		sample_measure(&s, (char *)x.data + n / 3 * img_type_size(type), type, n - n / 3);
-		check_case(&many,
-			   s.lo == lo && s.hi == hi && s.finite == n &&
-			       fabs(s.sum - sum) <= 1e-9 * fmax(fabs(lo), fabs(hi)) * (double)n,
-			   "%s: %g..%g, %g, want %g..%g, %g", img_type_name(type), s.lo, s.hi,
-			   s.sum, lo, hi, sum);
-		img_free(&x);
+	random_samples(r, type, 1, &n, &x);
+	for (size_t i = 0; img_is_float(type) && i < n; i++)
+		if (type == IMG_F32)
+			((float *)x.data)[i] = (float)rng_below(r, 1000);
+		else
+			((double *)x.data)[i] = (double)rng_below(r, 1000);
+	for (size_t i = 0; i < n; i++) {
+		lo = fmin(lo, sample(&x, i));
+		hi = fmax(hi, sample(&x, i));
+		sum += sample(&x, i);
 	}
-	check_end(&many, "samples: every type is measured as it is stored");
+	sample_stats_start(&s);
+	sample_measure(&s, x.data, type, n / 3);
+	sample_measure(&s, (char *)x.data + n / 3 * img_type_size(type), type, n - n / 3);
+	check_case(many,
+		   s.lo == lo && s.hi == hi && s.finite == n &&
+		       fabs(s.sum - sum) <= 1e-9 * fmax(fabs(lo), fabs(hi)) * (double)n,
+		   "%s: %g..%g, %g, want %g..%g, %g", img_type_name(type), s.lo, s.hi, s.sum, lo,
+		   hi, sum);
+	img_free(&x);
 }
 
 static int
@@ -153,31 +144,22 @@ percentile(const struct img *x, double percent)
 }
 
 static void
-percentiles_are_samples(void)
+percentiles_are_samples(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t lengths[] = {1, 2, 3, 10, 1000, 5001};
 	static const double percents[] = {0, .1, 1, 50, 75, 99.9, 100};
-	struct check_many many = {0};
-	struct check_rng r = {4};
+	const enum img_type type = (enum img_type)(IMG_I8 + set / 42);
+	const size_t l = set / 7 % 6, p = set % 7;
+	const struct tone_end end[2] = {{true, percents[p]}, {true, percents[6 - p]}};
+	struct tone t = {.threads = 3};
+	struct img x;
 
-	for (enum img_type type = IMG_I8; type <= IMG_F64; type++)
-		for (size_t l = 0; l < 6; l++)
-			for (size_t p = 0; p < 7; p++) {
-				const struct tone_end end[2] = {{true, percents[p]},
-								{true, percents[6 - p]}};
-				struct tone t = {.threads = 3};
-				struct img x;
-
-				random_samples(&r, type, 1, &lengths[l], &x);
-				tone_find_range(&t, end, &x);
-				check_case(&many,
-					   t.lo == percentile(&x, percents[p]) &&
-					       t.hi == percentile(&x, percents[6 - p]),
-					   "%s, %zu samples, p%g: %g", img_type_name(type),
-					   lengths[l], percents[p], t.lo);
-				img_free(&x);
-			}
-	check_end(&many, "samples: percentiles are what sorting gives, for every type");
+	random_samples(r, type, 1, &lengths[l], &x);
+	tone_find_range(&t, end, &x);
+	check_case(many,
+		   t.lo == percentile(&x, percents[p]) && t.hi == percentile(&x, percents[6 - p]),
+		   "%s, %zu samples, p%g: %g", img_type_name(type), lengths[l], percents[p], t.lo);
+	img_free(&x);
 }
 
 /* The formula of tone.h for one sample. */
@@ -238,43 +220,36 @@ place(const size_t *sizes, const size_t *index, size_t dim)
 }
 
 static void
-slices_are_where_they_should_be(void)
+slices_are_where_they_should_be(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t sizes[4] = {3, 4, 2, 5};
-	struct check_many many = {0};
 	struct why why;
-	struct check_rng r = {6};
+	const size_t a = set / 4, b = set % 4;
+	struct slice cut[2] = {{a, sizes[a] - 1}, {b, 1}};
+	size_t left[4], dim = 0, i[4];
+	struct img x, y;
 
-	for (size_t a = 0; a < 4; a++)
-		for (size_t b = 0; b < 4; b++) {
-			struct slice cut[2] = {{a, sizes[a] - 1}, {b, 1}};
-			size_t left[4], dim = 0, i[4];
-			struct img x, y;
-
-			if (a == b)
-				continue;
-			random_samples(&r, IMG_U16, 4, sizes, &x);
-			img_copy_head(&y, &x);
-			if (img_alloc(&y))
-				abort();
-			memcpy(y.data, x.data, 240);
-			check_case(&many, !slice_apply(&y, cut, 2, &why) && y.dim == 2, "refused");
-			for (size_t k = 0; k < 4; k++)
-				if (k != a && k != b)
-					left[dim++] = k;
-			i[a] = cut[0].index;
-			i[b] = cut[1].index;
-			for (i[left[1]] = 0; i[left[1]] < sizes[left[1]]; i[left[1]]++)
-				for (i[left[0]] = 0; i[left[0]] < sizes[left[0]]; i[left[0]]++)
-					check_case(
-					    &many,
-					    sample(&y, i[left[1]] * sizes[left[0]] + i[left[0]]) ==
-						sample(&x, place(sizes, i, 4)),
-					    "axes %zu and %zu", a, b);
-			img_free(&x);
-			img_free(&y);
-		}
-	check_end(&many, "samples: a slice holds what was at its place");
+	if (a == b)
+		return;
+	random_samples(r, IMG_U16, 4, sizes, &x);
+	img_copy_head(&y, &x);
+	if (img_alloc(&y))
+		abort();
+	memcpy(y.data, x.data, 240);
+	check_case(many, !slice_apply(&y, cut, 2, &why) && y.dim == 2, "refused");
+	for (size_t k = 0; k < 4; k++)
+		if (k != a && k != b)
+			left[dim++] = k;
+	i[a] = cut[0].index;
+	i[b] = cut[1].index;
+	for (i[left[1]] = 0; i[left[1]] < sizes[left[1]]; i[left[1]]++)
+		for (i[left[0]] = 0; i[left[0]] < sizes[left[0]]; i[left[0]]++)
+			check_case(many,
+				   sample(&y, i[left[1]] * sizes[left[0]] + i[left[0]]) ==
+				       sample(&x, place(sizes, i, 4)),
+				   "axes %zu and %zu", a, b);
+	img_free(&x);
+	img_free(&y);
 }
 
 static void
@@ -313,11 +288,14 @@ numbers_are_read_whole(void)
 void
 check_samples(void)
 {
-	samples_become_doubles();
+	check_each("samples: every type becomes doubles", TYPES, 3, samples_become_doubles);
 	samples_are_counted();
-	samples_are_measured();
-	percentiles_are_samples();
+	check_each("samples: every type is measured as it is stored", TYPES, 9,
+		   samples_are_measured);
+	check_each("samples: percentiles are what sorting gives, for every type", TYPES * 6 * 7, 4,
+		   percentiles_are_samples);
 	levels_follow_the_formula();
-	slices_are_where_they_should_be();
+	check_each("samples: a slice holds what was at its place", 4 * 4, 6,
+		   slices_are_where_they_should_be);
 	numbers_are_read_whole();
 }
