@@ -99,28 +99,21 @@ value_of_integer(const unsigned char *b, int bits)
 }
 
 static void
-integers_come_and_go(void)
+integers_come_and_go(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
-	struct check_rng r = {3};
+	const size_t k = set / 2000, i = set % 2000;
+	const int format = integers[k].format;
+	const size_t n = segy_sample_size(format);
+	unsigned char b[8], turned[8], back[8];
 
-	for (size_t k = 0; k < sizeof integers / sizeof *integers; k++)
-		for (size_t i = 0; i < 2000; i++) {
-			const int format = integers[k].format;
-			const size_t n = segy_sample_size(format);
-			unsigned char b[8], turned[8], back[8];
-			for (size_t j = 0; j < n; j++)
-				turned[n - 1 - j] = b[j] =
-				    i < 2 ? (unsigned char)-i : (unsigned char)rng_u64(&r);
-			const float want = value_of_integer(b, integers[k].bits),
-				    got = decode(format, false, b);
-			check_case(&many, got == want && decode(format, true, turned) == want,
-				   "format %d: %g, not %g", format, (double)got, (double)want);
-			segy_encode(format, false, 1, back, &got);
-			check_case(&many, n > 3 || !memcmp(back, b, n), "format %d: %g comes back",
-				   format, (double)got);
-		}
-	check_end(&many, "segy: integers are decoded, and those below 2^24 come back");
+	for (size_t j = 0; j < n; j++)
+		turned[n - 1 - j] = b[j] = i < 2 ? (unsigned char)-i : (unsigned char)rng_u64(r);
+	const float want = value_of_integer(b, integers[k].bits), got = decode(format, false, b);
+	check_case(many, got == want && decode(format, true, turned) == want,
+		   "format %d: %g, not %g", format, (double)got, (double)want);
+	segy_encode(format, false, 1, back, &got);
+	check_case(many, n > 3 || !memcmp(back, b, n), "format %d: %g comes back", format,
+		   (double)got);
 }
 
 static void
@@ -191,7 +184,8 @@ check_segy(void)
 	check_each("segy: an IBM float, normalised or not, is the nearest float", 100000, 1,
 		   ibm_is_decoded);
 	ibm_is_encoded();
-	integers_come_and_go();
+	check_each("segy: integers are decoded, and those below 2^24 come back",
+		   2000 * sizeof integers / sizeof *integers, 3, integers_come_and_go);
 	integers_are_clipped();
 	doubles_become_floats();
 	wrong_formats_are_seen();
