@@ -198,52 +198,42 @@ dot(const double *a, const double *b, size_t n)
 
 /* <A c, f> = <c, A* f>: A is type 1, A* type 2 with the other sign. */
 static void
-check_adjoint(struct check_rng *r)
+check_adjoint(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int dim = 1 + (int)set;
+	struct usfft_options o = {.dim = dim, .tol = 1e-9, .n = {21, 16, 9}, .threads = 2};
+	struct problem q;
 
-	for (int dim = 1; dim <= 3; dim++) {
-		struct usfft_options o = {.dim = dim, .tol = 1e-9, .n = {21, 16, 9}, .threads = 2};
-		struct problem q;
-		problem_make(&q, &o, 500, UNIFORM, r);
-		double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(1000, sizeof *c);
-		problem_run(&q, 1, 1, f);
-		problem_run(&q, 2, -1, c);
-		const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
-		const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
-		check_case(&many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a,
-			   b);
-		check_free();
-	}
-	check_end(&many, "type 2 is the adjoint of type 1");
+	problem_make(&q, &o, 500, UNIFORM, r);
+	double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(1000, sizeof *c);
+	problem_run(&q, 1, 1, f);
+	problem_run(&q, 2, -1, c);
+	const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
+	const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
+	check_case(many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a, b);
+	check_free();
 }
 
 /* Tiles heavier than a piece included; and values that come by index, where there are seven threads. */
 static void
-check_threads(struct check_rng *r)
+check_threads(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int dim = 1 + (int)set / 2, type = 1 + (int)set % 2;
+	struct usfft_options o = {.dim = dim, .tol = 1e-4, .n = {dim == 1 ? 70000 : 60, 50, 20}};
+	struct problem q;
+	const enum kind kind = dim == 2 ? CLUSTERED : UNIFORM;
 
-	for (int dim = 1; dim <= 3; dim++)
-		for (int type = 1; type <= 2; type++) {
-			struct usfft_options o = {
-			    .dim = dim, .tol = 1e-4, .n = {dim == 1 ? 70000 : 60, 50, 20}};
-			struct problem q;
-			const enum kind kind = dim == 2 ? CLUSTERED : UNIFORM;
-			problem_make(&q, &o, 50000, kind, r);
-			const size_t bytes = 16 * (type == 1 ? q.modes : q.pt.m);
-			char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
-			q.o.threads = 1;
-			problem_run(&q, type, -1, one);
-			for (q.o.threads = 2; q.o.threads <= 7; q.o.threads += 5) {
-				problem_run_on(&on_cpu, &q, type, -1, q.o.threads == 2, more);
-				check_case(&many, !memcmp(one, more, bytes),
-					   "%s type %d: %d threads", problem_name(&q, kind), type,
-					   q.o.threads);
-			}
-			check_free();
-		}
-	check_end(&many, "the same bytes for any number of threads");
+	problem_make(&q, &o, 50000, kind, r);
+	const size_t bytes = 16 * (type == 1 ? q.modes : q.pt.m);
+	char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
+	q.o.threads = 1;
+	problem_run(&q, type, -1, one);
+	for (q.o.threads = 2; q.o.threads <= 7; q.o.threads += 5) {
+		problem_run_on(&on_cpu, &q, type, -1, q.o.threads == 2, more);
+		check_case(many, !memcmp(one, more, bytes), "%s type %d: %d threads",
+			   problem_name(&q, kind), type, q.o.threads);
+	}
+	check_free();
 }
 
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
@@ -314,8 +304,8 @@ check_usfft(void)
 
 	check_usfft_on(&on_cpu);
 	check_each_from("every kind of register keeps the tolerance", 6, &r, check_registers);
-	check_adjoint(&r);
-	check_threads(&r);
+	check_each_from("type 2 is the adjoint of type 1", 3, &r, check_adjoint);
+	check_each_from("the same bytes for any number of threads", 3 * 2, &r, check_threads);
 	check_each_from("a plan for type 2 serves type 1, too", 2, &r, check_one_tile);
 	check_refused();
 	check_usfft_batch();
