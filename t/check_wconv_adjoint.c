@@ -223,42 +223,38 @@ conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_
 
 /* Several bands, of several tiles across, on any number of threads. */
 static void
-check_adjoint_threads(void)
+check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 {
 	static const struct way cpu = {scatter_on_cpu, NULL, false};
-	struct check_many m = {0};
-	struct check_rng rng = {24};
+	const int method = 1 + (int)set;
+	struct pair p = {0};
+	float *first = weir_xalloc(400 * 700, sizeof *first);
 
-	for (int method = 1; method <= 2; method++) {
-		struct pair p = {0};
-		float *first = weir_xalloc(400 * 700, sizeof *first);
-		conv_pose(&p.j, 400, 700, method == 1 ? 5 : 21, 9, 5, 6);
-		p.j.q.edge = WCONV_MIRROR;
-		p.j.q.method = (enum wconv_method)method;
-		conv_fill(&p.j, &rng);
-		check_case(&m, conv_run(&p.j, NULL, NULL), "no plan");
-		p.y = weir_xalloc(p.j.nout, sizeof *p.y);
-		for (size_t k = 0; k < p.j.nout; k++)
-			p.y[k] = rng_unit(&rng);
-		for (int t = 1; t <= 7; t += 2) {
-			p.j.q.threads = t;
-			check_case(&m, scatter(&cpu, &p), "no plan");
-			if (t == 1)
-				memcpy(first, p.got, 400 * 700 * sizeof *first);
-			check_case(&m, !memcmp(first, p.got, 400 * 700 * sizeof *first),
-				   "%d threads differ", t);
-			check_case(&m, dot_error(&p) <= 1e-6, "%d threads: dot %g", t,
-				   dot_error(&p));
-		}
-		weir_free(first);
-		drop(&p);
+	conv_pose(&p.j, 400, 700, method == 1 ? 5 : 21, 9, 5, 6);
+	p.j.q.edge = WCONV_MIRROR;
+	p.j.q.method = (enum wconv_method)method;
+	conv_fill(&p.j, rng);
+	check_case(m, conv_run(&p.j, NULL, NULL), "no plan");
+	p.y = weir_xalloc(p.j.nout, sizeof *p.y);
+	for (size_t k = 0; k < p.j.nout; k++)
+		p.y[k] = rng_unit(rng);
+	for (int t = 1; t <= 7; t += 2) {
+		p.j.q.threads = t;
+		check_case(m, scatter(&cpu, &p), "no plan");
+		if (t == 1)
+			memcpy(first, p.got, 400 * 700 * sizeof *first);
+		check_case(m, !memcmp(first, p.got, 400 * 700 * sizeof *first), "%d threads differ",
+			   t);
+		check_case(m, dot_error(&p) <= 1e-6, "%d threads: dot %g", t, dot_error(&p));
 	}
-	check_end(&m, "wconv: the adjoint has the same bytes for any number of threads");
+	weir_free(first);
+	drop(&p);
 }
 
 void
 check_wconv_adjoint(void)
 {
 	conv_check_adjoint("wconv:", scatter_on_cpu, NULL, false);
-	check_adjoint_threads();
+	check_each("wconv: the adjoint has the same bytes for any number of threads", 2, 24,
+		   check_adjoint_threads);
 }
