@@ -58,6 +58,38 @@ same() {
 	diff "$1" <(printf '%s\n' "$2")
 }
 
+# lines FILE LINE/LINE...: the file holds exactly these lines.
+lines() {
+	same "$1" "${2//\//$'\n'}"
+}
+
+# says LINE...: the header of the item on stdin, which becomes the file said.head, has these lines.
+says() {
+	rawinfo >said.head
+	for line; do
+		grep -xF -- "$line" said.head || return 1
+	done
+}
+
+# has CARD...: the FITS file on stdin has these cards, as keys.
+has() {
+	fitstoraw | says "${@/#/fits.}"
+}
+
+# one_by_one ITEM WANT COMMAND...: the result, the file WANT, of each ITEM in an open pipe is there before the next ITEM is.
+one_by_one() {
+	mkfifo in out
+	timeout 60 "${@:3}" <in >out 3>&- &
+	exec 7>in 8<out
+	for _ in 1 2 3; do
+		cat "$1" >&7
+		head -c "$(stat -c %s "$2")" <&8 | cmp - "$2"
+	done
+	exec 7>&- 8<&-
+	wait $!
+	rm in out
+}
+
 # pgm WIDTH HEIGHT MAXVAL SAMPLE...: a PGM (P5) of these samples, on stdout.
 pgm() {
 	local w=$1 h=$2 max=$3 v
