@@ -496,8 +496,7 @@ rows() {
 	row
 	item float '1 1' -- 1 >k.nrrd
 	head -c -4 x.nrrd >y.nrrd
-	run -1 --separate-stderr wconv -k k.nrrd y.nrrd
-	[[ $stderr == *'16 of 20 bytes'* ]]
+	fails 1 '16 of 20 bytes' wconv -k k.nrrd y.nrrd
 }
 
 # How many rows have left by then is a matter of which thread was quicker.
@@ -571,12 +570,6 @@ bare() {
 		done
 		wconv -k k.nrrd --method=direct x.nrrd >y.nrrd
 	done
-}
-
-@test "sizes whose product overflows are refused" {
-	item float '1 1' -- 1 >k.nrrd
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 4294967296 4294967296\nendian: little\nencoding: raw\n\n' >x.nrrd
-	run -1 wconv -k k.nrrd x.nrrd
 }
 
 @test "options that contradict each other are refused" {
