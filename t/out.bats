@@ -327,15 +327,7 @@ signals_leave_nothing() {
 }
 
 @test "an item comes out before the next one arrives" {
-	mkfifo in out
-	pgmtoraw <in >out &
-	exec 7>in 8<out
-	cat a.pgm >&7
-	head -c "$(stat -c %s want)" <&8 | cmp - want
-	cat a.pgm >&7
-	head -c "$(stat -c %s want)" <&8 | cmp - want
-	exec 7>&- 8<&-
-	wait $!
+	one_by_one a.pgm want pgmtoraw
 }
 
 @test "PNM has a byte up to maxval 255, else two, the higher first; a sample above maxval is refused" {
