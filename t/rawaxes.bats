@@ -4,27 +4,13 @@ load lib
 
 @test "cut, slice, flip and order, by hand" {
 	gen --type=short values 3x2x2 {1..12} >a
-	same <(rawaxes --crop=0:1:3 a | rawtotext | grep .) '2 3
-5 6
-8 9
-11 12'
-	same <(rawaxes --slice=2:1 a | rawtotext) '7 8 9
-10 11 12'
+	lines <(rawaxes --crop=0:1:3 a | rawtotext | grep .) '2 3/5 6/8 9/11 12'
+	lines <(rawaxes --slice=2:1 a | rawtotext) '7 8 9/10 11 12'
 	same <(rawaxes --slice=1:0 --slice=0:2 a | rawtotext) '3 9'
-	same <(rawaxes --flip=0,2 a | rawtotext | grep .) '9 8 7
-12 11 10
-3 2 1
-6 5 4'
-	same <(rawaxes --order=2,0,1 a | rawtotext | grep .) '1 7
-2 8
-3 9
-4 10
-5 11
-6 12'
+	lines <(rawaxes --flip=0,2 a | rawtotext | grep .) '9 8 7/12 11 10/3 2 1/6 5 4'
+	lines <(rawaxes --order=2,0,1 a | rawtotext | grep .) '1 7/2 8/3 9/4 10/5 11/6 12'
 	same <(rawaxes --slice=0:1 --slice=1:1 --slice=2:1 a | rawtotext) 11
-	same <(rawaxes --slice=1:1 --flip=0 --order=2,0 a | rawtotext) '6 12
-5 11
-4 10'
+	lines <(rawaxes --slice=1:1 --flip=0 --order=2,0 a | rawtotext) '6 12/5 11/4 10'
 }
 
 @test "an axis that is sliced takes no other option" {
@@ -104,30 +90,16 @@ offsets() {
 	done
 	rawtofits a | fitstoraw >b
 	{ sed -n '1,/^encoding/p' b && rawinfo b | grep ^fits && printf '%s\n' "${keys}" && tail -c 48 b; } >c
-	rawaxes --order=1,0,2 c | rawtofits | fitstoraw | rawinfo >d
-	for key in "CTYPE2:='RA---TAN'" CRPIX1:=3.0 CRPIX2:=2.0 CD2_2:=-0.5 CD2_1:=0.25 CD1_1:=1.5; do
-		grep -x "fits.$key" d
-	done
-	rawaxes --flip=0 c | rawtofits | fitstoraw | rawinfo >d
-	for key in CRPIX1:=3.0 CD1_1:=0.5 CD1_2:=0.25; do
-		grep -x "fits.$key" d
-	done
-	rawaxes --slice=0:3 c | rawtofits | fitstoraw | rawinfo >d
-	for key in CRPIX3:=-1.0 CRPIX1:=3.0 "CTYPE3:='RA---TAN'" "CTYPE1:='DEC--TAN'"; do
-		grep -x "fits.$key" d
-	done
+	rawaxes --order=1,0,2 c | rawtofits |
+		has "CTYPE2:='RA---TAN'" CRPIX1:=3.0 CRPIX2:=2.0 CD2_2:=-0.5 CD2_1:=0.25 CD1_1:=1.5
+	rawaxes --flip=0 c | rawtofits | has CRPIX1:=3.0 CD1_1:=0.5 CD1_2:=0.25
+	rawaxes --slice=0:3 c | rawtofits | has CRPIX3:=-1.0 CRPIX1:=3.0 "CTYPE3:='RA---TAN'" "CTYPE1:='DEC--TAN'"
 }
 
 # sip [KEY...]: a picture of 4x2 pixels whose polynomials are A = 3 u^2 + 5 u v and B = 7 v^2.
 sip() {
 	item float '4 2' fits.NAXIS:=2 fits.CRPIX1:=2.0 fits.CRPIX2:=1.0 fits.A_ORDER:=2 fits.A_2_0:=3.0 fits.A_1_1:=5.0 \
 		fits.B_ORDER:=3 fits.B_0_2:=7.0 "$@" -- {1..8}
-}
-
-# cards KEY:=VALUE...: whether a FITS file on stdin has all these cards.
-cards() {
-	fitstoraw | rawinfo >d
-	for key; do grep -x "fits.$key" d; done
 }
 
 @test "FITS cards: tables of distortions and plate solutions are named when the axes change their order" {
@@ -142,9 +114,9 @@ cards() {
 @test "FITS cards: the polynomials of SIP follow flips and a transposition" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	sip >a
-	rawaxes --flip=0 a | rawtofits | cards CRPIX1:=3.0 A_2_0:=-3.0 A_1_1:=5.0 B_0_2:=7.0
-	rawaxes --flip=1 a | rawtofits | cards CRPIX2:=2.0 A_2_0:=3.0 A_1_1:=-5.0 B_0_2:=-7.0
-	rawaxes --order=1,0 a | rawtofits | cards CRPIX1:=1.0 B_ORDER:=2 B_0_2:=3.0 B_1_1:=5.0 A_ORDER:=3 A_2_0:=7.0
+	rawaxes --flip=0 a | rawtofits | has CRPIX1:=3.0 A_2_0:=-3.0 A_1_1:=5.0 B_0_2:=7.0
+	rawaxes --flip=1 a | rawtofits | has CRPIX2:=2.0 A_2_0:=3.0 A_1_1:=-5.0 B_0_2:=-7.0
+	rawaxes --order=1,0 a | rawtofits | has CRPIX1:=1.0 B_ORDER:=2 B_0_2:=3.0 B_1_1:=5.0 A_ORDER:=3 A_2_0:=7.0
 	item float '2 2 2' fits.NAXIS:=3 fits.A_ORDER:=2 -- {1..8} >b
 	rawaxes --order=2,1,0 b 2>&1 >/dev/null | grep 'item 1: fits.A_ORDER and its distortions do not hold'
 	[ -z "$(rawaxes --order=1,0,2 b 2>&1 >/dev/null)" ]
@@ -153,11 +125,11 @@ cards() {
 @test "FITS cards: what a header leaves to the defaults follows a flip and a cut" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
 	sip fits.PC1_2:=0.5 >a
-	rawaxes --flip=0 a | rawtofits | cards PC1_1:=-1.0 PC1_2:=0.5
+	rawaxes --flip=0 a | rawtofits | has PC1_1:=-1.0 PC1_2:=0.5
 	item float '4 2' fits.NAXIS:=2 "fits.CTYPE1:='RA---TAN'" -- {1..8} >b
-	rawaxes --flip=0 b | rawtofits | cards CDELT1:=-1.0 CRPIX1:=5.0
-	rawaxes --crop=0:1:3 b | rawtofits | cards CRPIX1:=-1.0
-	run -1 grep CDELT1 d
+	rawaxes --flip=0 b | rawtofits | has CDELT1:=-1.0 CRPIX1:=5.0
+	rawaxes --crop=0:1:3 b | rawtofits | has CRPIX1:=-1.0
+	run -1 grep CDELT1 said.head
 }
 
 @test "axes that are not there are refused by name" {
