@@ -34,8 +34,7 @@ round_trip() {
 	pgmtoraw a.pgm b.pgm >both
 	cat a.pgm b.pgm | pgmtoraw | cmp - both
 	pgmtoraw a.pgm - <b.pgm | cmp - both
-	same <(rawinfo both | grep ^sizes) 'sizes: 1 1
-sizes: 2 1'
+	lines <(rawinfo both | grep ^sizes) 'sizes: 1 1/sizes: 2 1'
 }
 
 @test "raw items pass through as they are" {
@@ -61,8 +60,7 @@ sizes: 2 1'
 
 @test "a PFM picture is turned right side up, in both byte orders" {
 	printf 'Pf\n1 2\n-1.0\n\0\0\200\77\0\0\0\100' | pgmtoraw >a.nrrd # 1 below 2
-	same <(samples a.nrrd) '2
-1'
+	lines <(samples a.nrrd) '2/1'
 	printf 'Pf\n2 1\n1.0\n\77\200\0\0\100\0\0\0' | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '1 2'
 }
@@ -75,8 +73,7 @@ npy() {
 
 @test "a NumPy array becomes an item with its last index fastest, in either order of Fortran and C, and of bytes" {
 	{ npy '|u1' False '(2, 3)' && printf 'abcdef'; } | pgmtoraw >a.nrrd
-	same <(samples a.nrrd) '97 98 99
-100 101 102'
+	lines <(samples a.nrrd) '97 98 99/100 101 102'
 	{ npy '|u1' True '(2, 3)' && printf 'adbecf'; } | pgmtoraw | cmp - a.nrrd
 	{ npy '>i2' False '(2,)' && printf '\377\376\1\2'; } | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) '-2 258'
@@ -117,8 +114,7 @@ npy() {
 
 @test "a sample above maxval is refused" {
 	pgm 2 1 100 100 101 >a.pgm
-	run -1 --separate-stderr pgmtoraw a.pgm
-	[[ $stderr == "pgmtoraw: a.pgm:"*"101"*"100"* ]]
+	fails 1 'pgmtoraw: a.pgm: a sample is 101, which exceeds the maxval 100' pgmtoraw -o b a.pgm
 }
 
 @test "an item of more than --max-bytes is refused before it is read" {
@@ -129,16 +125,14 @@ npy() {
 
 @test "stdin is read once" {
 	pgm 1 1 255 7 >a.pgm
-	run -2 --separate-stderr pgmtoraw - - <a.pgm
-	[[ $stderr == *"stdin"* ]]
+	fails 2 stdin pgmtoraw -o b - - <a.pgm
 }
 
 @test "plain samples: the last one may end the file, and only blanks and comments stand between" {
 	same <(printf 'P2 2 1 255 7 8' | rawtotext) '7 8'
 	same <(printf 'P2\n# a\n2 1\n255\n7#b\n8 # end' | rawtotext) '7 8'
 	same <(printf 'P3 1 1 65535 1\t22\r\n65535' | rawtotext) '1 22 65535'
-	same <(printf 'P2 1 1 9 7 P2 1 1 9 8' | rawtotext | grep .) '7
-8'
+	lines <(printf 'P2 1 1 9 7 P2 1 1 9 8' | rawtotext | grep .) '7/8'
 	while IFS='|' read -r samples what; do
 		fails 1 "$what" bash -c "printf 'P2 2 1 255 $samples' | rawtotext -o out"
 	done <<-'END'
