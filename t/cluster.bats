@@ -100,8 +100,7 @@ first() {
 	export B
 	DIR=$PWD/out run -1 bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
 	same killed 137
-	same <(cd out && ls -A colours.* .colours.* 2>/dev/null) 'colours.000000
-colours.000002'
+	lines <(cd out && ls -A colours.* .colours.* 2>/dev/null) 'colours.000000/colours.000002'
 	touch -d @0 out/colours.*
 	DIR=$PWD/out bash "$cluster/emst.sbatch" --to=text -- 0.pgm 1.pgm 2.pgm
 	[ "$(stat -c %Y out/colours.000002)" -eq 0 ]
