@@ -85,9 +85,7 @@ units: "um" "um" "um"'
 	} | rawtotiff -o a.tif
 	"$root/t/demo/photo" a.tif
 	tifftoraw a-clean.tif >a.nrrd
-	same <(grep -a -e ^type -e ^sizes -e ^kinds a.nrrd) 'type: uchar
-sizes: 3 40 30
-kinds: RGB-color domain domain'
+	lines <(grep -a -e ^type -e ^sizes -e ^kinds a.nrrd) 'type: uchar/sizes: 3 40 30/kinds: RGB-color domain domain'
 	same <(rawaxes --slice=1:10 --slice=2:15 a.nrrd | rawtotext) '64 128 16'
 	same <(rawaxes --slice=1:35 --slice=2:20 a.nrrd | rawtotext) '96 96 192'
 	# Beside the edge between the colours, contrast grows.
