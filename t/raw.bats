@@ -68,8 +68,7 @@ max: 3'
 
 @test "of two lines of a key the last one counts, and is the one that changes" {
 	item short '3 1' nodata:=2 nodata:=7 -- 0 2 7 >a
-	same <(rawdist a | rawinfo | grep nodata) 'nodata:=2
-nodata:=nan'
+	lines <(rawdist a | rawinfo | grep nodata) 'nodata:=2/nodata:=nan'
 	item float '2 1' 'tile:=0 0 9 9' 'tile:=4 0 6 1' -- 1 2 >b
 	printf 'P2 1 1 1 1\n' | wconv -k - b | rawinfo | grep -x 'tile:=4 0 6 1'
 }
