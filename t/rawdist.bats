@@ -13,18 +13,14 @@ gap() {
 
 @test "a single gap: distances from a point, by hand" {
 	gap 5 4 1 0 >a.pgm
-	same <(rawdist a.pgm | rawmath --type=int 'a^2' - | rawtotext) '1 0 1 4 9
-2 1 2 5 10
-5 4 5 8 13
-10 9 10 13 18'
+	lines <(rawdist a.pgm | rawmath --type=int 'a^2' - | rawtotext) '1 0 1 4 9/2 1 2 5 10/5 4 5 8 13/10 9 10 13 18'
 	rawdist a.pgm | grep -ax 'type: float'
 	rawdist a.pgm | run -1 grep -a maxval
 }
 
 @test "a picture without a gap is infinitely far from one, a row and a column are distances along them" {
 	pgm 2 2 1 1 1 1 1 >a.pgm
-	same <(rawdist a.pgm | rawtotext) 'inf inf
-inf inf'
+	lines <(rawdist a.pgm | rawtotext) 'inf inf/inf inf'
 	pgm 6 1 1 1 1 0 1 1 1 >a.pgm
 	same <(rawdist a.pgm | rawtotext) '2 1 0 1 2 3'
 	same <(rawaxes --order=1,0 a.pgm | rawdist | rawtotext | paste -sd ' ') '2 1 0 1 2 3'
@@ -61,10 +57,8 @@ inf inf'
 
 @test "pictures of a stack are alone, and slices of a volume are not" {
 	gen --type=uchar values 3x1x2 1 1 1 1 1 0 >a
-	same <(rawdist a | rawtotext | grep .) 'inf inf inf
-2 1 0'
-	same <(rawdist --volume a | rawmath --type=int 'a^2' - | rawtotext | grep .) '5 2 1
-4 1 0'
+	lines <(rawdist a | rawtotext | grep .) 'inf inf inf/2 1 0'
+	lines <(rawdist --volume a | rawmath --type=int 'a^2' - | rawtotext | grep .) '5 2 1/4 1 0'
 }
 
 @test "any number of threads writes the same bytes" {
