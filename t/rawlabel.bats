@@ -4,16 +4,10 @@ load lib
 
 @test "components touch by sides, or by corners too" {
 	pgm 5 3 9 1 1 0 0 3 0 0 1 0 0 2 0 0 0 1 >a.pgm
-	same <(rawlabel a.pgm | rawtotext) '1 1 0 0 2
-0 0 1 0 0
-3 0 0 0 4'
-	same <(rawlabel -c 4 a.pgm | rawtotext) '1 1 0 0 2
-0 0 3 0 0
-4 0 0 0 5'
+	lines <(rawlabel a.pgm | rawtotext) '1 1 0 0 2/0 0 1 0 0/3 0 0 0 4'
+	lines <(rawlabel -c 4 a.pgm | rawtotext) '1 1 0 0 2/0 0 3 0 0/4 0 0 0 5'
 	rawlabel a.pgm | grep -ax 'type: int'
-	same <(rawlabel --min-size=2 a.pgm | rawtotext) '1 1 0 0 0
-0 0 1 0 0
-0 0 0 0 0'
+	lines <(rawlabel --min-size=2 a.pgm | rawtotext) '1 1 0 0 0/0 0 1 0 0/0 0 0 0 0'
 }
 
 @test "volumes touch by sides, edges and corners" {
@@ -29,11 +23,7 @@ load lib
 @test "csv says of which item a component is, and parts are warned of" {
 	pgm 4 2 1 1 0 0 1 1 0 0 1 >a.pgm
 	pgm 2 1 1 0 0 >b.pgm
-	same <(rawlabel --to=csv --stats=s a.pgm b.pgm a.pgm | sed 's/,.*,/,/') 'label,item
-1,0
-2,0
-1,2
-2,2'
+	lines <(rawlabel --to=csv --stats=s a.pgm b.pgm a.pgm | sed 's/,.*,/,/') 'label,item/1,0/2,0/1,2/2,2'
 	grep '"items": 3' s
 	rawtile --grid=1x2 a.pgm | rawlabel 2>err >parts
 	[ "$(grep -c 'part of a picture (tile:=0 . 4 2): components end at its sides' err)" -eq 2 ]
@@ -55,13 +45,9 @@ load lib
 	gen --type=float values 4x1 10 20 30 40 >b
 	same <(rawlabel --above=0.5 a | rawtotext) '1 0 0 2'
 	same <(rawlabel a | rawtotext) '1 0 2 2'
-	same <(rawlabel --values=b --to=csv a | cut -d, -f 2,9) 'size,sum
-1,10
-2,70'
+	lines <(rawlabel --values=b --to=csv a | cut -d, -f 2,9) 'size,sum/1,10/2,70'
 	gen --type=float -- values 4x1 1 2 nan 4 >b
-	same <(rawlabel --values=b --to=csv a | cut -d, -f 9) 'sum
-1
-nan'
+	lines <(rawlabel --values=b --to=csv a | cut -d, -f 9) 'sum/1/nan'
 }
 
 @test "integers of 64 bits are compared exactly, or refused by name" {
@@ -134,9 +120,7 @@ on_map() {
 
 @test "pictures of a stack are labelled one by one" {
 	gen --type=uchar values 2x1x3 1 0 0 1 1 1 >a
-	same <(rawlabel a | rawtotext | grep .) '1 0
-0 1
-1 1'
+	lines <(rawlabel a | rawtotext | grep .) '1 0/0 1/1 1'
 	fails 1 'a stack of pictures has a table each' rawlabel --to=csv a
 }
 
@@ -167,18 +151,11 @@ on_map() {
 
 @test "parts are cut where peaks stand high enough above their saddle" {
 	pgm 7 2 9 1 7 3 4 9 2 0 0 7 3 4 9 0 5 >a.pgm
-	same <(rawlabel --split=3 a.pgm | rawtotext) '1 1 1 2 2 2 0
-0 1 1 2 2 0 3'
-	same <(rawlabel --split=4 a.pgm | rawtotext) '1 1 1 2 2 2 0
-0 1 1 2 2 0 2'
-	same <(rawlabel --split=5 -c 4 a.pgm | rawtotext) '1 1 1 1 1 1 0
-0 1 1 1 1 0 2'
-	same <(rawlabel --split=4 --above=3 a.pgm | rawtotext) '0 1 0 2 2 0 0
-0 1 0 2 2 0 3'
-	same <(rawlabel --split=3 --to=csv a.pgm | cut -d, -f 2,9,10) 'size,sum,peak
-5,21,7
-5,28,9
-1,5,5'
+	lines <(rawlabel --split=3 a.pgm | rawtotext) '1 1 1 2 2 2 0/0 1 1 2 2 0 3'
+	lines <(rawlabel --split=4 a.pgm | rawtotext) '1 1 1 2 2 2 0/0 1 1 2 2 0 2'
+	lines <(rawlabel --split=5 -c 4 a.pgm | rawtotext) '1 1 1 1 1 1 0/0 1 1 1 1 0 2'
+	lines <(rawlabel --split=4 --above=3 a.pgm | rawtotext) '0 1 0 2 2 0 0/0 1 0 2 2 0 3'
+	lines <(rawlabel --split=3 --to=csv a.pgm | cut -d, -f 2,9,10) 'size,sum,peak/5,21,7/5,28,9/1,5,5'
 	fails 2 "--split: -1" rawlabel --split=-1 a.pgm
 }
 
@@ -190,15 +167,10 @@ on_map() {
 @test "markers spread from the highest samples down, and keep their numbers" {
 	pgm 7 2 9 1 7 3 4 9 2 0 0 7 3 4 9 0 5 >a.pgm
 	pgm 7 2 9 0 8 0 0 3 0 0 6 0 0 0 3 0 0 >m.pgm
-	same <(rawlabel --markers=m.pgm a.pgm | rawtotext) '8 8 8 3 3 3 0
-0 8 8 3 3 0 3'
-	same <(rawlabel --markers=m.pgm --to=csv a.pgm | cut -d, -f 1,2,9,10) 'label,size,sum,peak
-8,5,21,7
-3,6,33,9'
-	same <(rawlabel --markers=m.pgm --min-size=6 --to=csv a.pgm | cut -d, -f 1,2) 'label,size
-3,6'
-	same <(rawlabel --markers=m.pgm --above=3 a.pgm | rawtotext) '0 8 0 3 3 0 0
-0 8 0 3 3 0 0'
+	lines <(rawlabel --markers=m.pgm a.pgm | rawtotext) '8 8 8 3 3 3 0/0 8 8 3 3 0 3'
+	lines <(rawlabel --markers=m.pgm --to=csv a.pgm | cut -d, -f 1,2,9,10) 'label,size,sum,peak/8,5,21,7/3,6,33,9'
+	lines <(rawlabel --markers=m.pgm --min-size=6 --to=csv a.pgm | cut -d, -f 1,2) 'label,size/3,6'
+	lines <(rawlabel --markers=m.pgm --above=3 a.pgm | rawtotext) '0 8 0 3 3 0 0/0 8 0 3 3 0 0'
 	same <(rawlabel --markers=m.pgm --min-size=6 --to=table a.pgm | rawtotext | cut -d' ' -f1,2) '3 6'
 }
 
@@ -208,16 +180,12 @@ on_map() {
 	same <(rawlabel --markers=m.pgm a.pgm | rawtotext) '2 2 2 2 1 1 1'
 	pgm 3 3 9 5 5 5 5 5 5 5 5 5 >b.pgm
 	pgm 3 3 9 1 0 0 0 0 0 0 2 0 >n.pgm
-	same <(rawlabel --markers=n.pgm b.pgm | rawtotext) '1 1 1
-1 1 2
-2 2 2'
+	lines <(rawlabel --markers=n.pgm b.pgm | rawtotext) '1 1 1/1 1 2/2 2 2'
 	# Each picture of a stack has markers of its own; a volume has not.
 	rawstack a.pgm a.pgm >s.nrrd
 	rawstack m.pgm <(pgm 7 1 9 0 0 0 4 0 0 0) >t.nrrd
-	same <(rawlabel --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 2 1 1 1
-4 4 4 4 4 4 4'
-	same <(rawlabel -c 6 --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 4 1 1 1
-2 2 4 4 4 1 1'
+	lines <(rawlabel --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 2 1 1 1/4 4 4 4 4 4 4'
+	lines <(rawlabel -c 6 --markers=t.nrrd s.nrrd | rawtotext) '2 2 2 4 1 1 1/2 2 4 4 4 1 1'
 }
 
 @test "markers that are no markers are refused" {
