@@ -57,12 +57,7 @@ units: "" "" "s"'
 		item $type '3 2' -- 1 2 3 4 5 6 >a
 		item $type '3 2' -- 9 8 7 6 5 4 >b
 		rawstack --planes a b >both
-		same <(rawtotext both) '1 9
-2 8
-3 7
-4 6
-5 5
-6 4'
+		lines <(rawtotext both) '1 9/2 8/3 7/4 6/5 5/6 4'
 		rawinfo both | grep -x 'sizes: 2 3 2'
 		rawinfo both | grep '^kinds: vector '
 		rawstack --split --planes both | rawtotext | cmp - <(rawtotext a b)
@@ -181,8 +176,7 @@ sample="0" role="description">b2'
 	fails 1 'its maxval is 9, and that of the first item 255' rawstack a.pgm e.pgm
 	gen --type=float values 2x2 1 2 3 4 | sed 's/^kinds.*/kinds: complex domain/' >f
 	fails 1 'complex numbers have no order' rawstack --combine=median f
-	same <(rawstack --combine=sum f f | rawtotext) '2 4
-6 8'
+	lines <(rawstack --combine=sum f f | rawtotext) '2 4/6 8'
 	for i in 0 1; do
 		gen --type=float values 3x2 1 2 3 4 5 6 |
 			sed "/^sizes/a part:=$i/2 0123456789abcdef\\nplace:=0/1 0/1 1:$((2 * i))/4" >s.$i
