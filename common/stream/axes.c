@@ -228,7 +228,8 @@ slice_parse(const char *text, struct slice *s)
 	return axis_take(&text, &s->axis) && *text == ':' && opt_size(text + 1, &s->index) ? 0 : -1;
 }
 
-bool
+/* Says whether one of n slices removes an axis. */
+static bool
 slice_removes(const struct slice *s, size_t n, size_t axis)
 {
 	for (size_t i = 0; i < n; i++)

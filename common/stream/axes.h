@@ -45,9 +45,6 @@ struct slice {
 /* Returns 0, or -1 when text is not of the form AXIS:INDEX. */
 int slice_parse(const char *text, struct slice *s);
 
-/* Says whether one of n slices removes an axis. */
-bool slice_removes(const struct slice *s, size_t n, size_t axis);
-
 /*
  * Cuts x, its description and its payload, at one index along each of n different axes. The other axes keep their order. When
  * all axes are cut, one sample is left. Returns 0, or -1 with x unchanged.
