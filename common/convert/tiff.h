@@ -231,9 +231,6 @@ struct stackpage tiffpage_stack(const struct tiffpage *p, size_t pages, const ch
 /* Returns the page's ImageDescription; "" where it has none, or none that is true of its layers. t owns the text. */
 const char *tiffpage_text(TIFF *t, const struct tiffpage *p);
 
-/* Bytes of a row of the item. */
-size_t tiffpage_row(const struct tiffpage *p);
-
 /* A page, or the mask of one. */
 struct tiffpages_page {
 	struct tiffpage layout;

@@ -285,12 +285,6 @@ tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b)
 	       !strcmp(a->kind, b->kind);
 }
 
-size_t
-tiffpage_row(const struct tiffpage *p)
-{
-	return p->w * p->planes * img_type_size(p->type);
-}
-
 /* ---- runs of pages ---- */
 
 /* What the directory holds: a page (0), a small copy of another page, or a mask. */
@@ -910,7 +904,7 @@ tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink
 
 	if (p->orientation == ORIENTATION_TOPLEFT)
 		return put_layer(t, p, layer, out);
-	char *page = weir_alloc(p->h, tiffpage_row(p)), *row = weir_alloc(p->w, pixel);
+	char *page = weir_alloc(p->h, p->w * pixel), *row = weir_alloc(p->w, pixel);
 	struct kept kept = {page, p->stored_w * pixel};
 	const struct sink keep = {tiffpage_keep, &kept};
 	const int status = page && row ? put_layer(t, p, layer, &keep) : -1;
