@@ -33,8 +33,9 @@ gather_find_odd(const struct radon_options *o)
 
 /*
  * A trace is compared with the median of the BESIDE traces of the nearest offsets, since traces become louder towards the source.
- * In 150 files of others the nearest trace of a shot has up to 13 times the energy of those. With 25 times the energy, which is
- * noise of 5 times the amplitude, one of 60 traces costs the others 2.6 dB.
+ * TIMES was chosen on 103 gathers of every second of 96 files, where a trace of a shot has up to 12.6 times the energy of those. In
+ * the other files, one of 100 gathers was warned of: its trace at offset 0 has 284 times. Of 594 traces made noise of 5 to 30 times
+ * the amplitude there, 565 were named. With 25 times the energy, one of 60 traces costs the others 2.6 dB.
  */
 enum { BESIDE = 8, FEWEST = 5 };
 static const double TIMES = 16, SHARE = .1;
