@@ -33,7 +33,8 @@ TOOLLEFT := $(foreach l,$(ABSENT),$(shell grep -l '^/\* link: $(l) ' $(SMALL)))
 ifneq ($(ABSENT),)
 $(info left out, since $(ABSENT) is not installed (make deps): $(TOOLLEFT))
 endif
-TOOLFILES := $(filter-out $(TOOLLEFT),$(SMALL))
+# WCSLIB is chosen at link time: sky.c where it is there, else the same symbols that say so.
+TOOLFILES := $(filter-out $(TOOLLEFT) $(if $(filter -lwcs,$(ABSENT)),,common/picture/sky_none.c),$(SMALL))
 TOOLS := $(shell grep -l '^main.int' $(TOOLFILES))
 COMPILED := $(PROGRAMS:%=$(B)/%) $(addprefix $(B)/,$(notdir $(GUESTS))) $(addprefix $(B)/,$(notdir $(TOOLS:.c=)))
 BINARIES := $(COMPILED) $(B)/weir

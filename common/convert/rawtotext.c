@@ -1,4 +1,3 @@
-/* link: -lwcs */
 /* rawtotext: prints samples as numbers, for awk, gnuplot and people. texttoraw reads them back. */
 #include <math.h>
 #include <stdio.h>

@@ -24,4 +24,11 @@ void world_place(const struct world *w, const double *p, int n, double place[2])
 /* A zeroed struct is allowed. */
 void world_close(struct world *w);
 
+/*
+ * For world.c alone, by WCSLIB, or without it. Finds w->sky and w->names by the cards of x, if they have one, or returns what is
+ * wrong with them. Then finds the place of a pixel, which counts from 1 along each axis.
+ */
+const char *world_find_sky(struct world *w, const struct img *x);
+void world_place_sky(const struct world *w, const double *pixel, double place[2]);
+
 #endif

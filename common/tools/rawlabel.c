@@ -1,4 +1,3 @@
-/* link: -lwcs */
 /* rawlabel: finds the connected components of pictures and volumes, and writes labels or a table. */
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,3 @@
-/* link: -lwcs */
 /* rawphot: fluxes in circles and ellipses at places of a picture. */
 #include <math.h>
 #include <stdint.h>
