@@ -388,8 +388,8 @@ item_input(struct job *j, const struct img *x, size_t m, size_t sets)
 	}
 	item_take_points(j, raw_name(j->in), x, true, &q.at);
 	if (!q.at.c)
-		raw_die(j->in, "points without values: no columns re and im; texttoraw "
-			       "--columns=x,y,re names them");
+		raw_die(j->in, "points without values: no columns re and im, nor value; "
+			       "texttoraw --columns=x,y,re names them");
 	q.v = (struct values){
 	    .single = q.at.single, .real = q.at.real, .c = q.at.c, .cstride = q.at.cstride};
 	if (q.v.real)

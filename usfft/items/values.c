@@ -47,21 +47,32 @@ columns_of(const struct img *x, bool values, bool sky)
 	return k > 5 ? NULL : sky ? of_sky[k] : usual[k];
 }
 
+/* Returns the column of the real part, re, or value where there is no im. -1 is none. */
+static int
+find_re(const char *columns, size_t *count)
+{
+	const int re = find_column(columns, "re", count);
+
+	return re >= 0 || find_column(columns, "im", count) >= 0
+		   ? re
+		   : find_column(columns, "value", count);
+}
+
 bool
 stream_lacks_im(const struct img *x)
 {
 	const char *columns = img_key(x, "columns");
 	size_t n;
 
-	return columns && find_column(columns, "re", &n) >= 0 && find_column(columns, "im", &n) < 0;
+	return columns && find_re(columns, &n) >= 0 && find_column(columns, "im", &n) < 0;
 }
 
-/* Finds the columns re and im. p->c stays NULL when there are none. Returns 0 or -1. */
+/* Finds the columns re and im, or value. p->c stays NULL when there are none. Returns 0 or -1. */
 static int
 find_values(const struct img *x, const char *columns, struct stream_points *p, struct why *why)
 {
 	size_t count;
-	const int re = find_column(columns, "re", &count), im = find_column(columns, "im", &count);
+	const int re = find_re(columns, &count), im = find_column(columns, "im", &count);
 
 	if (re < 0 && im < 0)
 		return 0;
