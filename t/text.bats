@@ -6,6 +6,7 @@ load lib
 	fails 2 "option '--nromalise' is unknown; is it --normalise?" wconv --nromalise
 	fails 2 "option '--zzzzzzz' is unknown; see rawinfo --help" rawinfo --zzzzzzz
 	fails 2 "option '-Z' is unknown" rawinfo -Z
+	fails 2 "option '-c' is unknown; is it --colours?" rawpalette -colors 8
 	fails 2 "option '--ver' is ambiguous: --verbose or --version" rawinfo --ver
 	fails 2 "option '--quiet' takes no argument" rawinfo --quiet=3
 	fails 2 "option '--quiet' takes no argument" rawinfo --qui=3

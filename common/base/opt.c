@@ -507,8 +507,15 @@ die_long(const struct rows *r, const char *given)
 static _Noreturn void
 die_refused(const struct opt_program *p, const struct rows *r, char **argv, int c)
 {
-	const char *given = argv[optind - 1];
+	const char *given = argv[optind - 1], *word, *near = NULL;
 
+	/* `-colours 8`: getopt is at the word, or behind it after its last letter. */
+	for (int at = optind - 1; c == '?' && !near && argv[at] && at <= optind; at++)
+		if ((word = argv[at])[0] == '-' && word[1] && word[1] != '-')
+			near = nearest(r, word + 1, strcspn(word + 1, "="));
+	if (near && optopt < LONG)
+		die_usage("option '-%c' is unknown; is it --%s? See %s --help", optopt, near,
+			  weir_prog);
 	/* getopt sets optopt to the letter, to LONG + row, or to 0 for an unknown long option. */
 	if (optopt && optopt < LONG)
 		die_usage("option '-%c' %s; see %s --help%s", optopt,
