@@ -17,6 +17,8 @@ static const struct opt table[] = {
      .writes = true},
     {0, "palette-to", OPT_STR, AT(file[PALETTE]), "FILE",
      "write the table of classes to FILE as well", .writes = true},
+    {0, "map", OPT_STR, AT(map), "FILE",
+     "the classes are those of FILE: a palette, colours, or a picture"},
     {'k', "classes", OPT_SIZE, AT(k), "N", "N classes", 1, 0x1p31, .seen = AT(has_k)},
     {0, "cut", OPT_WORD, AT(cut), "WORD",
      "cut for the least variance within classes, or by length (variance for pictures)",
@@ -135,9 +137,14 @@ check_use(const struct args *args)
 		die_usage("%s: goes with a tree or classes, and --to=colours makes none", maker);
 	if (args->common.as == RAW_AS_PNM && !pictures)
 		die_usage("--pnm: give --to=labels or means, which are pictures");
-	if (args->together && pictures)
-		die_usage("--together writes no labels and means, since the pictures are not kept; "
-			  "rawstack makes one item of pictures of one size");
+	if (args->map && (chooser || maker || args->has_genie || args->neighbours))
+		die_usage("--map: FILE has the classes, so %s is not needed", chooser ? chooser
+									      : maker ? maker
+									      : args->has_genie
+										  ? "--genie"
+										  : "--neighbours");
+	if (args->map && (!is_of_classes(args->to) || (args->together && pictures)))
+		die_usage("--map writes labels, means and palette, of each item for itself");
 }
 
 /* Checks the other options. */
@@ -168,7 +175,7 @@ args_parse(struct args *args, int argc, char **argv)
 {
 	*args = (struct args){0};
 	opt_parse(&program, argc, argv, args, &args->path, &args->npath);
-	if (args->has_scale && !args->has_to)
+	if ((args->has_scale || args->map) && !args->has_to)
 		args->to = LABELS;
 	args->m = parse_size(args->min_size ? args->min_size : args->has_scale ? "20" : "1%");
 	check(args);

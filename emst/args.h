@@ -14,7 +14,7 @@ struct args {
 	struct opt_common common;
 	int to, method, cut;
 	const char *file[KINDS]; /* --labels-to and --palette-to */
-	const char *tree, *min_size;
+	const char *tree, *map, *min_size;
 	size_t k, min_pts;
 	int neighbours; /* 4, 8, or 0: not given */
 	double scale;

@@ -24,6 +24,7 @@ struct reading {
 	const struct opt_common *common;
 	enum vertices_of of;	   /* what the vertices of a picture are */
 	bool points, image;	   /* --points, --image */
+	bool palette;		   /* a table is a list of colours */
 	bool whole;		   /* pixels without data count like others */
 	const char *pictures_only; /* what takes no list of points; NULL: nothing */
 	int most;		   /* planes */
@@ -123,6 +124,8 @@ struct outputs {
 	int kind; /* of main */
 	struct raw_out *main, *other[KINDS];
 	bool classes, means; /* some output needs classes; means of classes */
+	bool pictures;	     /* some output is of pixels: labels or means */
+	enum { EVERYTHING, TABLES, PICTURES } which; /* outputs_write() passes over the others */
 };
 
 struct outputs
@@ -134,5 +137,27 @@ void outputs_flush(const struct outputs *o);
 
 /* Finishes all outputs except the main one; returns their bytes. */
 uint64_t outputs_finish(const struct outputs *o);
+
+/* --- classes of a file, in io/map.c -------------------------------------------------------------------------------- */
+
+/* Rows of samples, each of a class. */
+struct map {
+	size_t n, planes, classes;
+	double *x;	 /* [n][planes]; owned */
+	uint32_t *class; /* [n]: 0 or 1 .. classes; owned */
+	double *mean;	 /* [classes + 1][planes]: what stands for a class; owned */
+};
+
+/* Reads a palette, a list of colours or points, or a picture, whose colours are classes, those of the most pixels first. */
+void map_read(struct map *m, const char *path, const struct reading *r);
+
+/* Makes a row of each vertex. class [vertices], NULL: a class each; mean [classes + 1][planes], NULL: a row of the class. */
+void map_make(struct map *m, const struct vertices *v, const uint32_t *class, const double *mean);
+
+/* Gives each vertex the class of the row that it is, or else of the nearest one, with alpha as palette.h compares colours. */
+void map_apply(struct classes *c, const struct map *m, struct vertices *v, const struct raw_in *in,
+	       const struct reading *r, const struct outputs *o);
+
+void map_free(struct map *m);
 
 #endif

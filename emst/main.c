@@ -17,7 +17,8 @@ struct run {
 	const struct args *args;
 	struct raw_in *in, *trees; /* trees: NULL without --tree */
 	struct outputs o;
-	bool tree; /* some output needs a tree */
+	bool tree;	/* some output needs a tree */
+	struct map map; /* of --map, or of all items together; no rows: none */
 	struct stats st;
 	size_t points, classes;
 	double weight, longest;
@@ -31,6 +32,7 @@ run_item(struct run *r, struct item *item)
 	struct emst_tree tree = {0}, full;
 	struct classes c = {0};
 	double *mean = NULL;
+	const bool mapped = r->map.n > 0;
 
 	pipeline_pass(PIPELINE_COMPUTE);
 	if (r->tree)
@@ -39,17 +41,23 @@ run_item(struct run *r, struct item *item)
 		stats_charge(&r->st, STATS_COMPUTE);
 		pipeline_pass(PIPELINE_WRITE);
 	}
-	if (r->o.classes)
+	if (mapped)
+		map_apply(&c, &r->map, &item->v, r->in, &args->reading, &r->o);
+	else if (r->o.classes)
 		run_classes(&c, &tree, item, r->in, args);
-	if (r->o.means && !(mean = classes_means(&c, &item->v)))
+	if (!mapped && r->o.means && !(mean = classes_means(&c, &item->v)))
 		insist(r->in, -ENOMEM);
+	if (r->o.which == TABLES)
+		map_make(&r->map, &item->v, c.label, mean);
 	full = tree;
 	if (item->v.points && item->v.of)
 		insist(r->in, vertices_expand(&item->v, &tree, &full));
-	r->points += full.n ? full.n : item->v.set.n;
-	r->weight += emst_total(&full);
-	r->longest = full.n > 1 ? fmax(r->longest, full.length[full.n - 2]) : r->longest;
-	r->classes += c.n;
+	if (r->o.which != PICTURES) { /* those have been counted together */
+		r->points += full.n ? full.n : item->v.set.n;
+		r->weight += emst_total(&full);
+		r->longest = full.n > 1 ? fmax(r->longest, full.length[full.n - 2]) : r->longest;
+		r->classes += c.n;
+	}
 	stats_charge(&r->st, STATS_COMPUTE);
 	outputs_write(&r->o, &(struct result){.common = &args->common,
 					      .in = r->in,
@@ -57,7 +65,7 @@ run_item(struct run *r, struct item *item)
 					      .tree = &full,
 					      .min_pts = args->min_pts,
 					      .classes = &c,
-					      .mean = mean});
+					      .mean = mapped ? r->map.mean : mean});
 	stats_charge(&r->st, STATS_WRITE);
 	if (full.edge != tree.edge)
 		emst_tree_free(&full);
@@ -112,20 +120,30 @@ main(int argc, char **argv)
 
 	args_parse(&args, argc, argv);
 	r.o = outputs_open(&args.common, args.to, args.file);
-	r.tree = (args.to != COLOURS || r.o.classes) && !args.has_scale;
+	r.tree = (args.to != COLOURS || r.o.classes) && !args.has_scale && !args.map;
 	r.in = raw_open(args.path, args.npath, args.common.max_bytes);
 	trees = (char *)(uintptr_t)args.tree;
 	if (trees)
 		r.trees = raw_open(&trees, 1, args.common.max_bytes);
 	stats_start(&r.st);
 	r.st.threads = args.reading.threads;
+	if (args.map)
+		map_read(&r.map, args.map, &args.reading);
 	if (args.together) {
+		r.o.which = r.o.pictures ? TABLES : EVERYTHING;
 		r.st.items = item_load_all(&all, r.in, &args.reading);
 		stats_charge(&r.st, STATS_READ);
 		run_item(&r, &all);
-	} else {
+		r.o.which = PICTURES;
+		r.tree = false;
+	}
+	if (!args.together || r.o.pictures) {
+		if (args.together)
+			raw_rewind(r.in);
+		r.st.items = 0;
 		pipeline_items(r.in, args.gpu, run_next, &r);
 	}
+	map_free(&r.map);
 	raw_close(r.trees);
 	r.st.bytes_out = outputs_finish(&r.o);
 	stats_add(&r.st, "points", "%zu", r.points);

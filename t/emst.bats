@@ -391,7 +391,10 @@ labels() {
 		--neighbours=4 --scale=1 --to=tree:makes no tree
 		--together --points:--together goes without --neighbours and --points
 		--to=colours --neighbours=4:--to=colours goes without --neighbours and --points
-		--together --labels-to=x:--together writes no labels and means
+		--map=x -k 2 --to=labels:--map: FILE has the classes, so -k is not needed
+		--map=x --min-pts=2:so --min-pts is not needed
+		--map=x --to=tree:--map writes labels, means and palette
+		--map=x --together:--map writes labels, means and palette
 		--to=colours --method=brute:--method=brute: goes with a tree or classes
 		--to=colours --tree=x:--tree: goes with a tree or classes
 		--to=colours --min-pts=2:--min-pts: goes with a tree or classes
@@ -511,10 +514,53 @@ regions() {
 		emst --together --to=palette $how a.ppm b.ppm c.ppm | cmp - want
 		for i in c b a; do emst --to=colours $i.ppm; done | emst --together --to=palette $how | cmp - want
 		emst --together --to=colours a.ppm b.ppm c.ppm | emst --to=palette $how | cmp - want
+		for to in labels means; do
+			emst --together --to=$to $how --palette-to=all a.ppm b.ppm c.ppm | rawtotext | grep . >parts
+			emst --to=$to $how all.ppm | rawtotext | cmp - parts
+			cmp all want
+		done
 	done
 	emst --together a.ppm b.ppm c.ppm >t.nrrd
 	emst --together --to=text a.ppm b.ppm c.ppm >want
 	emst --together --tree t.nrrd --to=text c.ppm a.ppm b.ppm | cmp - want
+}
+
+@test "--map gives each colour the class of the same row, or of the nearest" {
+	printf 'P3 6 1 255 9 9 9 0 0 1 9 9 9 0 0 0 9 9 7 5 5 5\n' >a.ppm
+	printf '7 1 .5 0 0 2\n2 3 .5 10 9 8.4\n' >palette
+	lines <(emst --map=palette a.ppm | rawtotext) '2 7 2 7 2 2'
+	lines <(emst --map=palette --to=palette a.ppm) \
+		'1 0 0.0000 0 0 0/2 4 0.6667 10 9 8.4/3 0 0.0000 0 0 0/4 0 0.0000 0 0 0/5 0 0.0000 0 0 0/6 0 0.0000 0 0 0/7 2 0.3333 0 0 2'
+	lines <(emst --map=palette --to=means a.ppm | rawtotext) \
+		'10 9 8/0 0 2/10 9 8/0 0 2/10 9 8/10 9 8'
+	# A picture: its colours from the most pixels on. A list, and points: rows in order.
+	printf 'P3 3 1 255 0 0 0 8 8 8 8 8 8\n' >b.ppm
+	lines <(emst --map=b.ppm a.ppm | rawtotext) '1 2 1 2 1 1'
+	lines <(emst --map=<(emst --to=colours b.ppm) a.ppm | rawtotext) '2 1 2 1 2 2'
+	texttoraw <<<$'0 0\n4 0\n0 3' >p.nrrd
+	texttoraw <<<$'4 0\n1 1\n-3 99\n2 0' >q.nrrd
+	lines <(emst --points --map=p.nrrd q.nrrd | rawtotext) '2 1 3 1'
+	lines <(emst -t 3 --points --map=p.nrrd --to=means q.nrrd | rawtotext) '4 0/0 0/0 3/0 0'
+	# Exact rows among many: the tree's classes, which are not those of the nearest mean.
+	gen noise 64 48 >n.pgm
+	emst --cut=length -k 40 --to=labels n.pgm >want
+	emst --to=colours n.pgm >colours
+	emst --map=<(emst --cut=length -k 40 --to=means n.pgm) <(emst --cut=length -k 40 --to=means n.pgm) | cmp - want
+	emst --map=colours --to=means n.pgm | cmp - n.pgm
+}
+
+@test "files that name no classes are refused" {
+	printf 'P3 1 1 255 9 9 9\n' >a.ppm
+	fails 1 'No such file' emst --map=none a.ppm
+	for line in '1 2 3' 'x' '0 1 .5 1 2 3' '1.5 1 1 1 2 3' '1 1 1 1 2 3 x' $'1 1 1 1 2 3\n2 1 1 4'; do
+		printf '%s\n' "$line" >palette
+		fails 1 'palette' emst --map=palette a.ppm
+	done
+	printf '1 1 1 300 2 3\n' >palette
+	emst --map=palette a.ppm | rawtotext | grep -x 1
+	fails 1 'class 1 of --map has a sample 300, which is no uchar' emst --map=palette --to=means a.ppm
+	fails 1 '3 samples; the rows of --map have 1' emst --map=<(printf 'P2 1 1 9 7\n') a.ppm
+	fails 1 'it must be a file and not a pipe' emst --together --to=labels < <(cat a.ppm)
 }
 
 @test "colours that are numbered by place keep their numbers" {

@@ -11,6 +11,7 @@ setup() {
 	export TMPDIR=$PWD
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
 	gen noise 16 12 >image
+	echo '1 1 1 5' >palette
 	echo '{"type":"LineString","coordinates":[[2,2],[12,9]]}' >lines.json
 	: >complaints
 }
@@ -73,6 +74,8 @@ image wconv -t 2 -k kernel.nrrd --part=0/2
 image emst -t 2 --to=labels --distance=3
 image emst --to=tree --method=brute
 image emst -t 2 --together --to=palette
+image emst -t 2 --map=image --to=means
+image rawpalette -t 2 --map=palette
 image rawpalette -t 2 --colours=9
 bands rawpalette -t 2 --colours=3
 image rawpalette --colours=9 --dither

@@ -105,11 +105,25 @@ loss() {
 	rawpalette --colours=5 --to=palette all.pgm >want
 	rawpalette --colours=5 --together --to=palette a.pgm b.pgm | cmp - want
 	for i in a b; do emst --to=colours $i.pgm; done | rawpalette --colours=5 --together --to=palette | cmp - want
+	rawpalette --colours=5 --together --to=labels a.pgm b.pgm | rawtotext | grep . | cmp - <(rawpalette --colours=5 --to=labels all.pgm | rawtotext)
 	sed "s,^opaque:=.*,opaque:=0," c.nrrd >zero.nrrd
 	fails 1 'opaque:=0: want the alpha of opaque pixels' rawpalette --colours=3 --to=palette zero.nrrd
 	pam_of 4 BANDS 1 2 3 4 >bands.pam
 	fails 1 'opaque pixels have alpha 0; in the items before 255' rawpalette --together --colours=3 --to=palette rgba.pam bands.pam
 	fails 1 '--dither takes pictures' rawpalette --colours=2 --dither c.nrrd
+}
+
+@test "--map puts pictures into the colours of a palette or of a picture, with alpha as they are seen" {
+	printf 'P2 8 3 9 0 4 4 4 4 4 4 8 0 4 4 4 4 4 4 8 0 4 4 4 4 4 4 8\n' >field.pgm
+	rawpalette --colours=2 --palette-to=two field.pgm >few.pgm
+	rawpalette --map=two field.pgm | cmp - few.pgm
+	rawpalette --map=few.pgm field.pgm | cmp - few.pgm
+	rawpalette --map=two --dither field.pgm | cmp - <(rawpalette --colours=2 --dither field.pgm)
+	pam_of 4 RGB_ALPHA 255 0 0 255 0 0 255 0 >legend.pam
+	pam_of 4 RGB_ALPHA 0 255 0 3 250 9 9 250 7 8 9 0 >in.pam
+	lines <(rawpalette --map=legend.pam --to=labels in.pam | rawtotext) '2 1 2'
+	fails 1 '--map has 257 colours; --dither takes 256 at most' rawpalette --dither --map=<(
+		printf 'P2 257 1 300\n' && seq 0 256) field.pgm
 }
 
 @test "--dither keeps the mean of an area, and the table of the colours alone" {
@@ -193,10 +207,10 @@ loss() {
 	gen --type=float --raw values 2x16 $(seq 32) >table
 	fails 1 'give --image if this is a gray picture' rawpalette --colours=2 table
 	rawpalette --colours=2 --image --to=palette table | wc -l | grep -x 2
-	fails 2 '--colours is required' rawpalette many.pam
+	for how in '' '--colours=2 --map=x'; do fails 2 'one of --colours=K and --map=FILE is needed' rawpalette $how many.pam; done
 	for k in 0 257; do fails 2 "'$k' is not a whole number in 1..256" rawpalette --colours=$k; done
 	fails 2 'give --to=labels or means' rawpalette --colours=2 --dither --to=palette
-	fails 2 '--together writes no labels and means' rawpalette --colours=3 --together
+	fails 2 '--map writes labels and means of each item for itself' rawpalette --map=x --together
 	fails 2 'standard output is for --to' rawpalette --colours=2 --labels-to=-
 	fails 2 '--pnm: give --to=labels or means' rawpalette --colours=2 --pnm --to=palette
 	fails 2 "option '--pal=2' is unknown; is it --palette-to, which writes a file?" emst --pal=2 many.pam

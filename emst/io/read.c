@@ -351,7 +351,9 @@ static struct shape
 describe_item(const struct raw_in *in, const struct img *x, const struct reading *r)
 {
 	struct shape s = {.type = x->type};
-	const bool list = r->points || (x->dim == 2 && !strcmp(x->axis[0].kind, "list"));
+	const bool list =
+	    r->points || (x->dim == 2 && (!strcmp(x->axis[0].kind, "list") ||
+					  (r->palette && !r->image && x->format != IMG_PNM)));
 	struct img_picture p;
 	size_t count;
 

@@ -397,6 +397,7 @@ outputs_open(const struct opt_common *common, int kind, const char *const file[K
 			continue;
 		o.classes |= is_of_classes(i);
 		o.means |= i == MEANS || i == PALETTE;
+		o.pictures |= i == MEANS || i == LABELS;
 	}
 	return o;
 }
@@ -404,10 +405,15 @@ outputs_open(const struct opt_common *common, int kind, const char *const file[K
 void
 outputs_write(const struct outputs *o, const struct result *r)
 {
-	write_result(o->main, o->kind, r);
-	for (int i = 0; i < KINDS; i++)
+	for (int i = 0; i < KINDS; i++) {
+		const bool picture = i == LABELS || i == MEANS;
+		if (o->which == (picture ? TABLES : PICTURES))
+			continue;
+		if (i == o->kind)
+			write_result(o->main, i, r);
 		if (o->other[i])
 			write_result(o->other[i], i, r);
+	}
 }
 
 void

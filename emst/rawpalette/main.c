@@ -15,7 +15,7 @@ struct args {
 	struct opt_common common;
 	size_t colours;
 	int to; /* LABELS + to is the kind of output */
-	const char *file[KINDS];
+	const char *file[KINDS], *map;
 	bool dither, image, together;
 	struct reading reading;
 	char **path;
@@ -23,8 +23,9 @@ struct args {
 };
 
 static const struct opt table[] = {
-    {0, "colours", OPT_SIZE, AT(colours), "K", "how many, at most 256", 1, PALETTE_MOST,
-     .required = true},
+    {0, "colours", OPT_SIZE, AT(colours), "K", "how many, at most 256", 1, PALETTE_MOST},
+    {0, "map", OPT_STR, AT(map), "FILE",
+     "the colours are those of FILE: a palette, colours, or a picture"},
     {0, "dither", OPT_FLAG, AT(dither), NULL, "mix colours, so that areas keep their mean"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (means)", .words = "labels|means|palette",
      .group = OPT_DATA},
@@ -53,9 +54,10 @@ parse(struct args *args, int argc, char **argv)
 	for (int kind = 0; kind < KINDS; kind++)
 		if (args->file[kind] && !strcmp(args->file[kind], "-"))
 			die_usage("standard output is for --to; give a file for the others");
-	if (args->together && pictures)
-		die_usage("--together writes no labels and means, since the pictures are not kept; "
-			  "rawstack makes one item of pictures of one size");
+	if (!args->colours == !args->map)
+		die_usage("one of --colours=K and --map=FILE is needed");
+	if (args->together && args->map && pictures)
+		die_usage("--map writes labels and means of each item for itself");
 	if (args->dither && !pictures)
 		die_usage("--dither changes pictures: give --to=labels or means");
 	if (args->common.as == RAW_AS_PNM && !pictures)
@@ -74,6 +76,7 @@ struct run {
 	const struct args *args;
 	struct raw_in *in;
 	struct outputs o;
+	struct map map; /* of --map, or of all items together; no rows: none */
 	struct stats st;
 	size_t colours, classes;
 };
@@ -109,6 +112,9 @@ check(const struct run *r, const struct item *item)
 
 	if (r->args->dither && s->counted)
 		raw_die(r->in, "a list of colours; --dither takes pictures");
+	if (r->args->dither && r->map.classes > PALETTE_MOST)
+		raw_die(r->in, "--map has %zu colours; --dither takes %d at most", r->map.classes,
+			PALETTE_MOST);
 	if (s->planes > PALETTE_PLANES)
 		raw_die(r->in, "%zu planes; at most %d", s->planes, PALETTE_PLANES);
 	if (r->args->dither && !palette_takes(s->type, s->planes))
@@ -121,20 +127,29 @@ run_item(struct run *r, struct item *item)
 {
 	const struct args *args = r->args;
 	struct vertices *v = &item->v;
-	struct classes c = {.label = weir_xalloc(v->set.n, sizeof *c.label)};
+	const bool mapped = r->map.n > 0;
+	struct classes c = {0};
 	uint8_t *pixel = NULL;
-	double *mean;
+	double *mean = r->map.mean;
 
-	insist(r->in, vertices_weigh(v, r->st.threads));
-	insist(r->in, palette_make(v, args->colours, r->st.threads, c.label));
-	insist(r->in, classes_rank(&c, v->set.n, args->colours, v->weight));
-	mean = palette_means(&c, v);
-	if (!mean)
-		insist(r->in, -ENOMEM);
-	if (args->dither)
+	if (mapped) {
+		map_apply(&c, &r->map, v, r->in, &args->reading, &r->o);
+	} else {
+		c.label = weir_xalloc(v->set.n, sizeof *c.label);
+		insist(r->in, vertices_weigh(v, r->st.threads));
+		insist(r->in, palette_make(v, args->colours, r->st.threads, c.label));
+		insist(r->in, classes_rank(&c, v->set.n, args->colours, v->weight));
+		if (!(mean = palette_means(&c, v)))
+			insist(r->in, -ENOMEM);
+	}
+	if (r->o.which == TABLES)
+		map_make(&r->map, v, c.label, mean);
+	else if (args->dither)
 		pixel = dither(r, item, &c, mean);
-	r->colours += v->set.n;
-	r->classes += c.n;
+	if (r->o.which != PICTURES) { /* those have been counted together */
+		r->colours += v->set.n;
+		r->classes += c.n;
+	}
 	stats_charge(&r->st, STATS_COMPUTE);
 	outputs_write(&r->o, &(struct result){.common = &args->common,
 					      .in = r->in,
@@ -144,7 +159,8 @@ run_item(struct run *r, struct item *item)
 					      .pixel = pixel});
 	stats_charge(&r->st, STATS_WRITE);
 	weir_free(pixel);
-	weir_free(mean);
+	if (!mapped)
+		weir_free(mean);
 	classes_free(&c);
 	item_free(item);
 }
@@ -174,7 +190,11 @@ run_together(struct run *r)
 	if (all.v.planes > PALETTE_PLANES)
 		raw_die(r->in, "%zu planes; at most %d", all.v.planes, PALETTE_PLANES);
 	stats_charge(&r->st, STATS_READ);
+	r->o.which = r->o.pictures ? TABLES : EVERYTHING;
 	run_item(r, &all);
+	r->o.which = PICTURES;
+	if (r->o.pictures)
+		raw_rewind(r->in);
 }
 
 int
@@ -188,7 +208,15 @@ main(int argc, char **argv)
 	r.in = raw_open(args.path, args.npath, args.common.max_bytes);
 	stats_start(&r.st);
 	r.st.threads = args.reading.threads;
-	(args.together ? run_together : run_all)(&r);
+	if (args.map)
+		map_read(&r.map, args.map, &args.reading);
+	if (args.together)
+		run_together(&r);
+	if (!args.together || r.o.pictures) {
+		r.st.items = 0;
+		run_all(&r);
+	}
+	map_free(&r.map);
 	r.st.bytes_out = outputs_finish(&r.o);
 	stats_add(&r.st, "colours", "%zu", r.colours);
 	stats_add(&r.st, "classes", "%zu", r.classes);
