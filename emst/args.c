@@ -10,8 +10,8 @@
 
 static const struct opt table[] = {
     {0, "to", OPT_WORD, AT(to), "WHAT",
-     "tree, text, linkage, labels, means, palette or colours (tree)",
-     .words = "tree|text|linkage|labels|means|palette|colours", .seen = AT(has_to),
+     "tree, text, linkage, labels, means, palette, colours or table (tree)",
+     .words = "tree|text|linkage|labels|means|palette|colours|table", .seen = AT(has_to),
      .group = OPT_DATA},
     {0, "labels-to", OPT_STR, AT(file[LABELS]), "FILE", "write the map of classes to FILE as well",
      .writes = true},
@@ -129,10 +129,10 @@ check_use(const struct args *args)
 			    : args->common.gpu	? "-g"
 						: NULL;
 	const bool pictures = writes(args, LABELS) || writes(args, MEANS),
-		   classes = pictures || writes(args, PALETTE);
+		   classes = pictures || writes(args, PALETTE) || args->to == TABLE;
 
 	if (chooser && !classes)
-		die_usage("%s chooses classes: give --to=labels, means or palette", chooser);
+		die_usage("%s chooses classes: give --to=labels, means, palette or table", chooser);
 	if (maker && args->to == COLOURS && !classes)
 		die_usage("%s: goes with a tree or classes, and --to=colours makes none", maker);
 	if (args->common.as == RAW_AS_PNM && !pictures)
@@ -144,7 +144,7 @@ check_use(const struct args *args)
 										  ? "--genie"
 										  : "--neighbours");
 	if (args->map && (!is_of_classes(args->to) || (args->together && pictures)))
-		die_usage("--map writes labels, means and palette, of each item for itself");
+		die_usage("--map writes labels, means, palette and table, of each item for itself");
 }
 
 /* Checks the other options. */

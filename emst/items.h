@@ -96,12 +96,12 @@ void item_free(struct item *item);
 /* --- writing, in io/write.c ---------------------------------------------------------------------------------------- */
 
 /* What is written, in the order of --to's words. */
-enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, COLOURS, KINDS };
+enum kind { TREE, TEXT, LINKAGE, LABELS, MEANS, PALETTE, COLOURS, TABLE, KINDS };
 
 static inline bool
 is_of_classes(int kind)
 {
-	return kind == LABELS || kind == MEANS || kind == PALETTE;
+	return kind == LABELS || kind == MEANS || kind == PALETTE || kind == TABLE;
 }
 
 /* The results of one item. */

@@ -393,8 +393,8 @@ labels() {
 		--to=colours --neighbours=4:--to=colours goes without --neighbours and --points
 		--map=x -k 2 --to=labels:--map: FILE has the classes, so -k is not needed
 		--map=x --min-pts=2:so --min-pts is not needed
-		--map=x --to=tree:--map writes labels, means and palette
-		--map=x --together:--map writes labels, means and palette
+		--map=x --to=tree:--map writes labels, means, palette and table
+		--map=x --together:--map writes labels, means, palette and table
 		--to=colours --method=brute:--method=brute: goes with a tree or classes
 		--to=colours --tree=x:--tree: goes with a tree or classes
 		--to=colours --min-pts=2:--min-pts: goes with a tree or classes
@@ -402,7 +402,7 @@ labels() {
 	for to in tree text linkage colours; do
 		for choice in '-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'; do
 			# shellcheck disable=SC2086
-			fails 2 'chooses classes: give --to=labels, means or palette' emst --to=$to $choice
+			fails 2 'chooses classes: give --to=labels, means, palette or table' emst --to=$to $choice
 		done
 		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm
 	done
@@ -523,6 +523,13 @@ regions() {
 	emst --together a.ppm b.ppm c.ppm >t.nrrd
 	emst --together --to=text a.ppm b.ppm c.ppm >want
 	emst --together --tree t.nrrd --to=text c.ppm a.ppm b.ppm | cmp - want
+}
+
+@test "--to=table has the points with their classes" {
+	texttoraw --columns=lon,lat <<<$'7 50\n12 42\n7 51\n7 50' >p.nrrd
+	lines <(emst -k 2 --to=table p.nrrd | rawtotext --header) 'lon lat class/7 50 1/12 42 2/7 51 1/7 50 1'
+	texttoraw --columns='x count' --type=float <<<$'.5 3\n9 1' | emst -k 2 --to=table | rawinfo | grep -x 'columns:=x class'
+	fails 1 '--to=table takes points' emst --to=table <(printf 'P2 2 1 9 7 8\n')
 }
 
 @test "--map gives each colour the class of the same row, or of the nearest" {

@@ -55,6 +55,21 @@ load lib
 	fails 2 'exclude each other' texttoraw --header --sizes=2 b
 }
 
+@test "--select takes columns by name or number, beside any text" {
+	printf '%s\n' 'id,lon,"lat, deg",pop,' '"Smith, ""J""",1.5,2,30' '# none' 'New York,-74, 40.7 ,,' 'x y,3,"4",5,' >t.csv
+	lines <(texttoraw --header --select=pop,lon t.csv | rawtotext --header) 'pop lon/30 1.5/nan -74/5 3'
+	lines <(texttoraw --header --select=3 t.csv | rawtotext --header) 'lat,_deg/2/40.7/4'
+	lines <(printf 'a  1 2\nb 3 4 \n' | texttoraw --select=3,2 --type=uchar | rawtotext) '2 1/4 3'
+	lines <(printf 'a 1 2\n\nb 3 4\n' | texttoraw --columns=n,x,y --select=y | rawtotext --header) 'y/2//4'
+	fails 1 't.csv: line 2: --select: z is none of 4 columns' texttoraw --header --select=z t.csv
+	for n in 0 5 1.5; do fails 1 "--select: $n is none of 4 columns" texttoraw --header --select=$n t.csv; done
+	fails 1 "line 2: 'Smith' is not a number" texttoraw --header --select=id t.csv
+	fails 1 'line 2: 3 columns, but 2 in the lines before' texttoraw --select=1 <<<$'1 2\n1 2 3'
+	fails 1 'line 2: 3 columns, but 2 names' texttoraw --header --select=a <<<$'a,b\n1,2,3'
+	fails 2 'no column is named' texttoraw --select=, t.csv
+	fails 2 'exclude each other' texttoraw --select=1 --sizes=2 t.csv
+}
+
 @test "a field without a character is NaN, and so is NA, and keeps the columns in their places" {
 	lines <(printf '1,,3\n4,,6\n , 5 ; 6,\n;;7\n' | texttoraw | rawtotext) '1 nan 3/4 nan 6/nan 5 6/nan nan 7'
 	lines <(printf '1 NA\nNA,3\n' | texttoraw | rawtotext) '1 nan/nan 3'

@@ -12,6 +12,7 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
 
@@ -21,7 +22,8 @@ struct args {
 	struct opt_common common;
 	int type;		     /* enum img_type - 1 */
 	const char *columns, *sizes; /* columns: as given, commas or blanks between the names */
-	bool header;		     /* the first line of a file names the columns */
+	const char *select; /* names of columns, or their numbers from 1, with commas; NULL: all */
+	bool header;	    /* the first line of a file names the columns */
 	size_t size[IMG_MAXDIM];
 	size_t dim; /* number of --sizes; 0: the item is a table */
 	char **path;
@@ -33,6 +35,8 @@ static const struct opt table[] = {
     {0, "columns", OPT_STR, AT(columns), "NAMES",
      "what the columns are: the key columns:=, x,y,re"},
     {0, "header", OPT_FLAG, AT(header), NULL, "the first line of a file names the columns"},
+    {0, "select", OPT_STR, AT(select), "COLUMNS",
+     "only these columns, by name or number from 1: x,y; others may hold any text"},
     {0, "sizes", OPT_STR, AT(sizes), "LIST", "an array of that shape, fastest axis first: 7,7,4,4"},
     {0}};
 
@@ -40,6 +44,9 @@ static const struct opt_program program = {
     .what = "Turns numbers in text into raw items; an empty line ends an item.",
     .example = "texttoraw --header points.csv >points.nrrd",
     .table = table};
+
+#define BLANKS	   " \t\r\n"
+#define SEPARATORS BLANKS ",;"
 
 static struct args
 parse(int argc, char **argv)
@@ -52,17 +59,16 @@ parse(int argc, char **argv)
 	for (size_t i = 0, n = 0; i < args.npath; i++)
 		if (!strcmp(args.path[i], "-") && n++)
 			die_usage("- is standard input, which can be read once");
-	if ((args.columns || args.header) && args.dim)
-		die_usage("--columns or --header, and --sizes, exclude each other");
+	if ((args.columns || args.header || args.select) && args.dim)
+		die_usage("--columns, --header or --select, and --sizes, exclude each other");
+	if (args.select && !args.select[strspn(args.select, SEPARATORS)])
+		die_usage("--select: no column is named");
 	if (args.columns && strpbrk(args.columns, "\n\r"))
 		die_usage("--columns: a name with a line break");
 	return args;
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------- */
-
-#define BLANKS	   " \t\r\n"
-#define SEPARATORS BLANKS ",;"
 
 /* int64 is whole, uint64 is natural, all others are real. */
 union number {
@@ -77,6 +83,10 @@ struct text {
 	size_t line, bytes, most; /* most: --max-bytes */
 	char *names; /* of the columns, with blanks between them; NULL: the file has none */
 	size_t nnames;
+	const char *select;  /* as in struct args */
+	size_t *pick, npick; /* which of `width` columns are taken. NULL: not known yet */
+	size_t width, fields;
+	char **field; /* [fields]: those of a line */
 
 	/* The current item. */
 	union number *v;
@@ -161,11 +171,12 @@ take_line(struct text *t, char *s)
 	return n;
 }
 
-/* Adds the name in a..b of a column: quotes and blanks around it are left out, and those inside become _. */
+/* Adds the name of a column: quotes and blanks around it are left out, and those inside become _. */
 static void
-add_name(struct text *t, char **to, const char *a, const char *b)
+add_name(struct text *t, char **to, const char *a)
 {
 	static const char around[] = BLANKS "\"'";
+	const char *b = a + strlen(a);
 
 	while (a < b && strchr(around, *a))
 		a++;
@@ -179,19 +190,122 @@ add_name(struct text *t, char **to, const char *a, const char *b)
 		*(*to)++ = strchr(around, *a) ? '_' : *a;
 }
 
-/* Takes the names of columns from a line. Commas, semicolons or tabs stand between them, or else blanks. */
+/*
+ * Ends the field at *s with a zero. It ends at one of `ends`, or is between quotes, where a quote is written twice. Blanks around it
+ * are left out. *s moves behind it and what ended it, and becomes NULL at the end of the line.
+ */
+static char *
+cut_field(char **s, const char *ends)
+{
+	char *field = *s + strspn(*s, BLANKS), *at = field, *to = field;
+	const bool quoted = *field == '"';
+
+	if (quoted)
+		for (at++; *at && (*at != '"' || *++at == '"'); at++)
+			*to++ = *at;
+	at += strcspn(at, ends);
+	if (!quoted)
+		for (to = at; to > field && strchr(BLANKS, to[-1]);)
+			to--;
+	*s = *at ? at + 1 : NULL;
+	*to = 0;
+	return field;
+}
+
+/* Cuts a line of text into its columns. Commas, semicolons or tabs stand between them, or else blanks. Returns their number. */
+static size_t
+cut_line(struct text *t, char *s)
+{
+	const char *const ends = s[strcspn(s, ",;\t")] ? ",;\t" : BLANKS;
+	size_t n = 0, end = strlen(s);
+
+	while (end > 0 && strchr(*ends == ',' ? "\r\n" : BLANKS, s[end - 1]))
+		s[--end] = 0;
+	if (!s[strspn(s, BLANKS)] || *s == '#')
+		return 0;
+	for (; s; n++) {
+		t->field = weir_xgrow(t->field, &t->fields, n + 1, sizeof *t->field);
+		t->field[n] = cut_field(&s, ends);
+		for (; s && *ends != ',' && strchr(BLANKS, *s);)
+			s++;
+	}
+	return n;
+}
+
+/* Takes the names of columns from a line. */
 static void
 take_names(struct text *t, const char *s)
 {
-	const char *const ends = s[strcspn(s, ",;\t")] ? ",;\t" : BLANKS;
-	char *to = t->names = weir_xalloc(2 * strlen(s) + 2, 1);
+	const size_t room = strlen(s) + 1;
+	char *line = weir_xalloc(room, 1), *to = t->names = weir_xalloc(2, room);
+	size_t n;
 
-	for (size_t n; s[strspn(s, BLANKS)]; s += n + (s[n] != 0)) {
-		n = strcspn(s, ends);
-		if (n || *ends == ',')
-			add_name(t, &to, s, s + n);
+	memcpy(line, s, room);
+	n = cut_line(t, line);
+	n -= n > 1 && !*t->field[n - 1]; /* a comma at the end begins no field */
+	for (size_t i = 0; i < n; i++)
+		add_name(t, &to, t->field[i]);
+	*to = 0;
+	weir_free(line);
+}
+
+/* Finds the columns that --select names among the n of a line. Their names alone are kept. */
+static void
+pick_columns(struct text *t, size_t n)
+{
+	struct text wanted = {.name = t->name};
+	const size_t room = t->names ? strlen(t->names) + 1 : 1;
+	char **name = weir_xalloc(n + 1, sizeof *name), *at = t->names, *word, *kept, *to;
+	size_t i = 0, number;
+
+	take_names(&wanted, t->select);
+	kept = to = weir_xalloc(wanted.nnames + 1, room);
+	t->pick = weir_xalloc(wanted.nnames + 1, sizeof *t->pick);
+	while (at && (name[i] = word_next(&at)))
+		i++;
+	t->nnames = 0;
+	for (at = wanted.names; (word = word_next(&at)); t->pick[t->npick++] = i) {
+		for (i = 0; i < n && (!t->names || strcmp(name[i], word));)
+			i++;
+		if (i == n && word_whole(word, n, &number) && number > 0)
+			i = number - 1;
+		else if (i == n)
+			die("%s: line %zu: --select: %s is none of %zu columns%s", t->name, t->line,
+			    word, n, t->names ? "" : "; see --header");
+		if (t->names)
+			add_name(t, &to, name[i]);
 	}
 	*to = 0;
+	weir_free(wanted.names);
+	weir_free(wanted.field);
+	weir_free(name);
+	weir_free(t->names);
+	t->names = t->nnames ? kept : NULL;
+	if (!t->nnames)
+		weir_free(kept);
+}
+
+/* Reads the numbers of a line in the columns of --select. Returns how many there are. */
+static size_t
+take_selected(struct text *t, char *s)
+{
+	size_t n = cut_line(t, s);
+	const size_t width = t->pick ? t->width : t->names ? t->nnames : n;
+
+	n -= n == width + 1 && !*t->field[width]; /* a comma at the end begins no field */
+	if (n && !t->pick) {
+		if (t->names && n != t->nnames)
+			die("%s: line %zu: %zu columns, but %zu names", t->name, t->line, n,
+			    t->nnames);
+		pick_columns(t, n);
+		t->width = n;
+	}
+	if (n && n != t->width)
+		die("%s: line %zu: %zu columns, but %zu in the lines before", t->name, t->line, n,
+		    t->width);
+	for (size_t i = 0; n && i < t->npick; i++)
+		take_field(t, t->field[t->pick[i]]);
+	return n ? t->npick : 0;
 }
 
 /* Reads a line to *s. Returns false at the end of the text. */
@@ -230,7 +344,7 @@ next_item(struct text *t, const struct args *args)
 			continue;
 		}
 		const bool comment = *text == '#';
-		const size_t n = take_line(t, text);
+		const size_t n = t->select ? take_selected(t, text) : take_line(t, text);
 		if (!n && t->n && !comment)
 			break;
 		if (n && t->columns && n != t->columns && even)
@@ -297,6 +411,7 @@ static void
 convert(const char *path, struct raw_out *out, const struct args *args, struct stats *st)
 {
 	struct text t = {.f = file_open(path),
+			 .select = args->select,
 			 .name = file_name(path),
 			 .type = (enum img_type)(args->type + 1),
 			 .most = weir_limit(args->common.max_bytes)};
@@ -313,6 +428,8 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 		fclose(t.f);
 	weir_free(t.v);
 	weir_free(t.names);
+	weir_free(t.pick);
+	weir_free(t.field);
 }
 
 int

@@ -279,6 +279,48 @@ write_means(struct raw_out *out, const struct result *r)
 	weir_free(sample);
 }
 
+/* Names the columns of a table: those of the points that the item names, and the class. */
+static void
+name_table(struct img *y, const struct img *x, size_t planes)
+{
+	const char *names = img_key(x, "columns"), *end = names ? names : "";
+	size_t n = 0;
+
+	for (; n < planes && end[strspn(end, " ")]; n++) {
+		end += strspn(end, " ");
+		end += strcspn(end, " ");
+	}
+	if (n == planes)
+		img_set_key(y, "columns", "%.*s class", (int)(end - names), names);
+}
+
+/* Writes the points, each with its class in a column more. */
+static void
+write_table(struct raw_out *out, const struct result *r)
+{
+	const struct vertices *v = &r->item->v;
+	const size_t k = v->planes, size = k * img_type_size(v->type);
+	double *row = weir_xalloc(k + 1, sizeof *row);
+	struct img y;
+
+	if (!v->points)
+		raw_die(r->in, "--to=table takes points; pictures have --to=labels");
+	img_init(&y, IMG_F64, 2, (size_t[]){k + 1, v->inputs});
+	strcpy(y.axis[0].kind, "list");
+	name_table(&y, &r->item->x, k);
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	for (size_t i = 0; i < v->inputs; i++) {
+		uint32_t vertex;
+		vertices_find(v, i, 1, &vertex);
+		sample_load(row, (const char *)v->data + i * size, v->type, k);
+		row[k] = r->classes->label[vertex];
+		raw_write(out, row, k + 1);
+	}
+	img_free(&y);
+	weir_free(row);
+}
+
 /* Writes a line per class: label, pixels, share, mean. */
 static void
 write_palette(struct raw_out *out, const struct result *r)
@@ -367,9 +409,9 @@ static void
 write_result(struct raw_out *out, int kind, const struct result *r)
 {
 	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
-	    [TREE] = write_tree,      [TEXT] = write_text,   [LINKAGE] = write_linkage,
-	    [LABELS] = write_labels,  [MEANS] = write_means, [PALETTE] = write_palette,
-	    [COLOURS] = write_colours};
+	    [TREE] = write_tree,       [TEXT] = write_text,   [LINKAGE] = write_linkage,
+	    [LABELS] = write_labels,   [MEANS] = write_means, [PALETTE] = write_palette,
+	    [COLOURS] = write_colours, [TABLE] = write_table};
 
 	write[kind](out, r);
 }
