@@ -201,8 +201,8 @@ by_variance(const struct vertices *v, const struct args *args)
 {
 	if (args->has_cut || args->has_functional)
 		return args->cut || args->has_functional;
-	return !v->points && !args->neighbours && !args->min_size && !args->has_distance &&
-	       !args->has_genie && !args->has_min_pts;
+	return !v->points && !args->min_size && !args->has_distance && !args->has_genie &&
+	       !args->has_min_pts;
 }
 
 /* Marks the edges that the options cut. Sets *m to the least weight of a class, where forests have one. */
@@ -213,11 +213,13 @@ cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dend
 	int err = 0;
 
 	if (by_variance(v, args))
-		err =
-		    cut_variance(t, v,
-				 (struct variance){args->k, args->functional,
-						   args->min_size ? weight_of(args->m, in, v) : 0},
-				 cut);
+		err = cut_variance(
+		    t, v,
+		    (struct variance){args->k, args->functional,
+				      args->neighbours ? VARIANCE_PRICE_REGIONS : VARIANCE_PRICE,
+				      args->min_size || args->neighbours ? weight_of(args->m, in, v)
+									 : 0},
+		    cut);
 	else if (args->has_genie)
 		err = cut_genie(t, v->weight, args->genie, args->k, cut);
 	else if (args->has_distance)

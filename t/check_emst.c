@@ -482,8 +482,9 @@ first_cuts(uint8_t *cut, size_t n, struct variance how, double all, const uint32
 
 	for (size_t i = 0; !how.classes && i <= cuts; left -= gain[i++]) {
 		const double classes = (double)i + 1,
-			     cost = how.lambda > 0 ? left + how.lambda * classes * all
-						   : sqrt(fmax(left, 0) / all) + .015 * classes;
+			     cost = how.lambda > 0
+					? left + how.lambda * classes * all
+					: sqrt(fmax(left, 0) / all) + how.price * classes;
 		if (cost < least) {
 			least = cost;
 			best = i;
@@ -500,8 +501,9 @@ compare_variance(struct check_many *c, struct check_rng *r, const struct any_tre
 {
 	const size_t n = a->t.n, k = 1 + set % 4;
 	const uint64_t least = set % 3 ? 0 : 1 + rng_below(r, 20);
-	const struct variance how[] = {
-	    {1 + rng_below(r, n), 0, least}, {0, rng_unit(r) / 20, least}, {0, 0, least}};
+	const struct variance how[] = {{1 + rng_below(r, n), 0, .1, least},
+				       {0, rng_unit(r) / 20, .1, least},
+				       {0, 0, .015, least}};
 	double x[4 * TREE_MOST], gain[TREE_MOST], all = 0;
 	float f[4 * TREE_MOST];
 	uint64_t weight[TREE_MOST];

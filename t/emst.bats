@@ -446,6 +446,14 @@ regions() {
 	lines <(regions --neighbours=4 --distance=0) '3 3 1 1 2 2/3 4 1 1 2 2/3 3 1 1 2 2'
 }
 
+@test "--neighbours alone makes few regions, by variance, of a hundredth of the pixels or more" {
+	# Two halves, a spot of 8 pixels, and one pixel by itself.
+	awk 'BEGIN { print "P2 30 20 255"; for (y = 0; y < 20; y++) for (x = 0; x < 30; x++)
+		print (x == 3 && y == 3 ? 120 : x > 19 && x < 24 && y > 3 && y < 6 ? 250 : x < 15 ? 20 + y % 2 : 120 + y % 2) }' >spot.pgm
+	lines <(emst --neighbours=4 --to=palette spot.pgm | cut -d' ' -f1,2) '1 300/2 292/3 8'
+	emst --neighbours=4 --to=labels spot.pgm | cmp - <(emst --neighbours=4 --cut=variance -m 1% --to=labels spot.pgm)
+}
+
 @test "the tree of the grid: neighbours only, by length, direction and place" {
 	printf 'P2 3 2 255 0 0 5 7 0 5\n' >g.pgm
 	for n in 4 8; do

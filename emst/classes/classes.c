@@ -367,7 +367,7 @@ static double
 cost(const struct variance *how, double squares, size_t classes)
 {
 	return how->lambda > 0 ? squares + how->lambda * (double)classes
-			       : sqrt(squares) + VARIANCE_PRICE * (double)classes;
+			       : sqrt(squares) + how->price * (double)classes;
 }
 
 /* Cuts into `most` parts, or until no cut could lower the cost, even if it left no squares. Returns how many parts cost least. */
@@ -410,7 +410,7 @@ int
 cut_variance(const struct emst_tree *t, const struct vertices *v, struct variance how, uint8_t *cut)
 {
 	const size_t n = t->n, k = v->set.k;
-	const double pay = 2 + 1 / (how.lambda > 0 ? how.lambda : VARIANCE_PRICE),
+	const double pay = 2 + 1 / (how.lambda > 0 ? how.lambda : how.price),
 		     most = how.classes ? (double)how.classes : pay;
 	const size_t parts = most < (double)n ? (size_t)most : n;
 	uint32_t *all = weir_alloc_large(4 * n, sizeof *all);
