@@ -1,11 +1,5 @@
-#include <math.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/base/par.h"
 #include "t/check.h"
 

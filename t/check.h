@@ -7,11 +7,22 @@
 #ifndef WEIR_CHECK_H
 #define WEIR_CHECK_H
 
+#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "common/base/die.h"
+#include "common/base/mem.h"
 #include "t/rng.h"
+
+/* The checks of each program, of t/check_NAME.c. */
+#define PROGRAM(name) void check_##name(void);
+#include "t/check_list.h"
+#undef PROGRAM
 
 /* One test: ok or not, its name says the behaviour; when not ok, why (printf) goes out as a comment. */
 void check(bool ok, const char *name, const char *why, ...) __attribute__((format(printf, 3, 4)));

@@ -1,12 +1,6 @@
 /* rawstack's medians and clipped means against their definitions, on columns of any height, with equal numbers and NaN. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/picture/combine.h"
 #include "t/check.h"
-
-void check_combine(void);
 
 enum { MOST = 70 };
 

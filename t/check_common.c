@@ -1,21 +1,12 @@
 /* The stream: headers there and back, what is refused, pictures of every maxval, byte order, sizes of transforms. */
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "common/base/die.h"
 #include "common/base/fft.h"
-#include "common/base/mem.h"
 #include "common/base/stats.h"
 #include "common/base/sample.h"
 #include "common/stream/npy.h"
 #include "common/stream/raw.h"
 #include "t/check.h"
-
-void check_common(void);
 
 /* --- headers --------------------------------------------------------------------------------- */
 

@@ -3,8 +3,6 @@
  * a GPU, the same kernels there.
  */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

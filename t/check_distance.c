@@ -1,10 +1,6 @@
 /* The distance transform against its definition: the nearest of all samples that are not chosen. */
-#include <math.h>
-
 #include "common/picture/distance.h"
 #include "t/check.h"
-
-void check_distance(void);
 
 enum { MOST = 3000 };
 

@@ -1,13 +1,6 @@
 /*
  * dptrace: the recursion against brute force and against the paper's, on whole-number tables.
  */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "t/check_dptrace.h"
 
 enum { MAXD = 15, MAXLINK = CHAIN_SEGMENTS * CHAIN_GUIDES };

@@ -2,9 +2,8 @@
 #ifndef T_CHECK_DPTRACE_H
 #define T_CHECK_DPTRACE_H
 
-#include <math.h>
-
 #include "dptrace/dptrace.h"
+#include "dptrace/resolve.h"
 #include "t/check.h"
 
 void check_dptrace_scores(void);

@@ -1,15 +1,6 @@
 /* dptrace: link scores against their definition. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "dptrace/dptrace.h"
 #include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
-#include "dptrace/resolve.h"
-#include "t/check.h"
 #include "t/check_dptrace.h"
 
 /* A colour picture of smooth noise. */

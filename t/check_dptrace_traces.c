@@ -1,12 +1,4 @@
 /* dptrace: accuracy on pictures of known course; turned pictures; long chains. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "dptrace/dptrace.h"
-#include "t/check.h"
 #include "t/check_dptrace.h"
 #include "t/dptrace_scene.h"
 

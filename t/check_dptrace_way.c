@@ -1,13 +1,5 @@
 /* dptrace: cheapest ways over cells, and what cells cost. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "dptrace/dptrace.h"
-#include "dptrace/resolve.h"
 #include "dptrace/way.h"
-#include "t/check.h"
 #include "t/check_dptrace.h"
 
 /* The sum of the steps between cells; UINT32_MAX when two of them are no neighbours. */

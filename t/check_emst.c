@@ -1,11 +1,5 @@
 /* emst: trees by every way against the definition, colours and regions of pictures, and classes of trees of any shape. */
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/cpu.h"
-#include "common/base/mem.h"
 #include "emst/classes/classes.h"
 #include "emst/kd/kd.h"
 #include "emst/mesh/mesh.h"
@@ -131,7 +125,7 @@ check_density(struct check_many *c, struct check_rng *r, size_t set)
 }
 
 static void
-check_limits(void)
+check_bounds(void)
 {
 	static const float twice[] = {1, 2, 3, 4, 1, 2};
 	struct emst_set s = {.type = EMST_F32, .n = 3, .k = 2, .x = twice};
@@ -596,5 +590,5 @@ check_emst(void)
 	check_each("emst: one pair of equal points among 2500 is found", 40, 13, check_equal);
 	check_each("emst: many edges of one length cost few more looks than other points do",
 		   2 * SETS, 14, check_ties);
-	check_limits();
+	check_bounds();
 }

@@ -5,8 +5,6 @@
 #ifndef WEIR_CHECK_GPU_H
 #define WEIR_CHECK_GPU_H
 
-#include <stddef.h>
-
 #include "gpu/gpu.h"
 #include "t/check.h"
 

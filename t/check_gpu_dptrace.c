@@ -1,9 +1,4 @@
 /* dptrace's kernels on given tables and on pictures: the CPU's bytes, which check_dptrace.c holds to the definition. */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "gpu/dptrace/dptrace.h"
 #include "t/check_dptrace.h"
 #include "t/check_gpu.h"

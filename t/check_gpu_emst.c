@@ -1,7 +1,4 @@
 /* emst's kernels against the definition: the same edges in the same order. */
-#include <errno.h>
-
-#include "common/base/mem.h"
 #include "gpu/emst/emst.h"
 #include "t/check_gpu.h"
 #include "t/emst_scene.h"

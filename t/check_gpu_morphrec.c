@@ -1,8 +1,4 @@
 /* morphrec's kernels against the definition, in every order of t/cudacpu: the same bytes. */
-#include <errno.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "gpu/morphrec/morphrec.h"
 #include "t/check_gpu.h"
 #include "t/check_morphrec.h"

@@ -1,9 +1,4 @@
 /* radon's kernels against the definition, by the checks of t/check_radon.h, and beside the CPU. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/base/die.h"
 #include "gpu/radon/radon.h"
 #include "t/check_gpu.h"
 #include "t/check_radon.h"

@@ -1,10 +1,4 @@
 /* usfft's kernels against the exact sums, within the tolerance that the CPU is held to, and what the CPU does in the same steps. */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/base/die.h"
 #include "gpu/usfft/usfft.h"
 #include "t/check_gpu.h"
 #include "t/check_usfft.h"

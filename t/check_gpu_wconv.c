@@ -1,9 +1,4 @@
 /* wconv's kernels against the definition, within the bounds of gpu/wconv/wconv.h. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "gpu/wconv/wconv.h"
 #include "t/check_gpu.h"
 #include "t/check_wconv.h"

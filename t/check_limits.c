@@ -1,16 +1,10 @@
 /* What control groups grant a process: common/base/limits.h. */
 #include <ftw.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/base/die.h"
 #include "common/base/limits.h"
 #include "t/check.h"
-
-void check_limits(void);
 
 static int
 remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)

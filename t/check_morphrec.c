@@ -1,9 +1,4 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/cpu.h"
-#include "common/base/mem.h"
 #include "t/check_morphrec.h"
 
 static size_t

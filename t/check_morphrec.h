@@ -2,8 +2,6 @@
 #ifndef CHECK_MORPHREC_H
 #define CHECK_MORPHREC_H
 
-#include <stdbool.h>
-
 #include "common/stream/img.h"
 #include "morphrec/morphrec.h"
 #include "morphrec/tile/engine.h"

@@ -1,9 +1,6 @@
 /* The tile engine where tiles meet: faces, edges and corners, by all kernels that this CPU has. */
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/base/cpu.h"
 #include "t/check_morphrec.h"

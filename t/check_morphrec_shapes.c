@@ -1,8 +1,4 @@
 /* Erosion by shapes and area openings, against their definitions. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "t/check_morphrec.h"
 
 enum { KINDS = FOOT_PICTURE + 1, REACH = 9 };

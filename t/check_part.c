@@ -1,15 +1,9 @@
 /* The shares of --part: what they cover, how the option and the keys are read, and that fingerprints tell files apart. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/base/opt.h"
 #include "common/stream/share.h"
 #include "t/check.h"
-
-void check_part(void);
 
 static void
 the_option_is_read_whole(void)

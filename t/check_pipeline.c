@@ -1,15 +1,10 @@
 /* common/stream/pipeline.c: items and pieces overlap, and come to each stage in their order. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "common/base/die.h"
 #include "common/base/stats.h"
 #include "common/stream/pipeline.h"
 #include "t/check.h"
-
-void check_pipeline(void);
 
 /* Each of the first three is used by one stage. misplaced: items that came out of turn, or with the number of another. */
 struct stream {

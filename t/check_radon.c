@@ -1,9 +1,3 @@
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "radon/core.h"
 #include "t/check_radon.h"
 

@@ -1,7 +1,4 @@
 /* radon: adaptive subtraction. */
-#include <math.h>
-#include <string.h>
-
 #include "radon/core.h"
 #include "t/check_radon.h"
 

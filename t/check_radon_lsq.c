@@ -1,7 +1,5 @@
 /* radon: least squares and sparse solutions, and those of hyperbolic curves. */
 #include <complex.h>
-#include <math.h>
-#include <string.h>
 
 #include "t/check_radon.h"
 

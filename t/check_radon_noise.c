@@ -1,7 +1,4 @@
 /* radon: the noise that --lsq=auto finds. */
-#include <math.h>
-#include <string.h>
-
 #include "t/check_radon.h"
 
 static struct check_rng rng = {17};

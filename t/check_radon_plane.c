@@ -1,6 +1,4 @@
 /* radon: traces in a plane, and curves with two axes. */
-#include <math.h>
-
 #include "t/check_radon.h"
 
 static struct check_rng rng = {23};

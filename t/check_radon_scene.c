@@ -1,7 +1,3 @@
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "t/check_radon.h"
 
 double scene_g[SCENE_TRACES];

@@ -1,12 +1,5 @@
 /* rawpalette: its engines and dithering against their definitions, and what a palette keeps. */
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/cpu.h"
-#include "common/base/mem.h"
 #include "common/base/par.h"
 #include "emst/rawpalette/palette.h"
 #include "t/check.h"

@@ -1,16 +1,9 @@
 /* What is done to samples on the way to a picture, against the obvious: conversions, ranks, levels, slices, numbers. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/picture/tone.h"
 #include "common/stream/axes.h"
 #include "t/check.h"
-
-void check_samples(void);
 
 enum { TYPES = IMG_F64 - IMG_I8 + 1 };
 

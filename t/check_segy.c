@@ -1,12 +1,6 @@
 /* The samples of SEG-Y against their definitions, by random bytes and by the ends of the ranges. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/convert/traces.h"
 #include "t/check.h"
-
-void check_segy(void);
 
 static const struct {
 	int format, bits; /* bits below 0: the integer has no sign */

@@ -1,13 +1,5 @@
 /* usfft against the exact sums of direct.c. */
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/base/die.h"
 #include "t/check_usfft.h"
-
-extern void check_usfft(void);
 
 /* Both types of a problem stay below its tolerance. */
 static void

@@ -2,7 +2,9 @@
 #ifndef WEIR_CHECK_USFFT_H
 #define WEIR_CHECK_USFFT_H
 
+#include "common/base/real.h"
 #include "t/check.h"
+#include "usfft/direct.h"
 #include "usfft/inverse.h"
 #include "usfft/usfft.h"
 

@@ -1,12 +1,5 @@
 /* FFTs in batches, points in pieces, many vectors, crowds of points, and lines. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/die.h"
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "t/check_usfft.h"
-#include "usfft/direct.h"
 #include "usfft/line.h"
 #include "usfft/loops/loops.h"
 

@@ -1,12 +1,5 @@
 /* Type 3, the inverse and the weights of usfft. */
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
-#include "common/base/die.h"
-#include "common/base/real.h"
 #include "t/check_usfft.h"
-#include "usfft/direct.h"
 #include "usfft/inverse.h"
 
 /* Where boxes lie: points and targets. */

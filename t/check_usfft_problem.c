@@ -1,13 +1,6 @@
 /* Problems for the checks of usfft. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/cpu.h"
-#include "common/base/die.h"
-#include "common/base/real.h"
 #include "t/check_usfft.h"
-#include "usfft/direct.h"
 
 static double
 place(enum kind kind, int axis, size_t j, size_t m, struct check_rng *r)

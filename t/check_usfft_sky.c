@@ -1,8 +1,4 @@
 /* Images of the sky with the w-term: both directions against the plain sums, their dot product, and the inverse. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/die.h"
 #include "t/check_usfft.h"
 #include "usfft/sky/sky.h"
 

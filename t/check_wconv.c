@@ -1,9 +1,4 @@
 /* wconv: every method, level and precision against direct.c. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "t/check_wconv.h"
 
 /* --- series of problems: each function poses problem i --------------------------------------------------------------- */
@@ -688,8 +683,6 @@ check_claims(void)
 	check_end(&m, "wconv: a plan writes to no memory of pixels that have not arrived");
 	conv_drop(&j);
 }
-
-void check_wconv(void);
 
 void
 check_wconv(void)

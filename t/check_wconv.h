@@ -2,6 +2,7 @@
 #ifndef WEIR_CHECK_WCONV_H
 #define WEIR_CHECK_WCONV_H
 
+#include "common/base/real.h"
 #include "t/check.h"
 #include "wconv/plan.h"
 #include "wconv/restore/restore.h"

@@ -1,10 +1,4 @@
 /* wconv: the adjoint against the definition, and against the convolution by the dot-product test. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "t/check_wconv.h"
 
 /* The function that is checked; on_device: a GPU's. */

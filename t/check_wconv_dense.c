@@ -1,9 +1,4 @@
 /* Deconvolutions of small pictures by dense matrices made of the definition. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "t/check_wconv.h"
 
 /* y = A x: A [data][estimate]; the item lies at (ox,oy) of the estimate of ew x eh. */

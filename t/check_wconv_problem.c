@@ -1,8 +1,3 @@
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "common/base/sample.h"
 #include "t/check_wconv.h"
 

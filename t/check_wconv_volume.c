@@ -1,9 +1,4 @@
 /* wconv: volumes and kernels of three axes against the definition, and against pictures. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
-#include "common/base/real.h"
 #include "t/check_wconv.h"
 #include "wconv/volume/volume.h"
 

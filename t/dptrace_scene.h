@@ -5,10 +5,6 @@
 #ifndef T_DPTRACE_SCENE_H
 #define T_DPTRACE_SCENE_H
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "t/check.h"
 
 enum scene_kind { SCENE_LINE, SCENE_EDGE, SCENE_GAP, SCENE_CROSSINGS, SCENE_LOOP, SCENE_FOLD };

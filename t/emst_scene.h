@@ -2,10 +2,6 @@
 #ifndef WEIR_EMST_SCENE_H
 #define WEIR_EMST_SCENE_H
 
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "emst/emst.h"
 #include "emst/lattice/lattice.h"
 #include "t/check.h"
