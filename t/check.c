@@ -66,6 +66,7 @@ check_end(struct check_many *m, const char *name)
 {
 	check(m->failures == 0 && m->cases > 0, name, "%zu of %zu cases fail; the first: %s",
 	      m->failures, m->cases, m->first);
+	check_free();
 }
 
 void
@@ -73,8 +74,10 @@ check_each_from(const char *name, size_t n, struct check_rng *rng, check_set *on
 {
 	struct check_many m = {0};
 
-	for (size_t set = 0; set < n; set++)
+	for (size_t set = 0; set < n; set++) {
 		one(&m, rng, set);
+		check_free();
+	}
 	check_end(&m, name);
 }
 

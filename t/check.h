@@ -53,7 +53,7 @@ void check_skip(const char *name, const char *reason);
 /* What the names of tests end in from now on; at first with "". */
 void check_where(const char *of);
 
-/* Returns n elements of that size, without an end of memory. check_free() frees all that it has returned. */
+/* Returns n elements of that size, without an end of memory. They last to the end of a set, of check_end(), or check_free(). */
 void *check_alloc(size_t n, size_t size);
 void check_free(void);
 

@@ -35,7 +35,7 @@ run_on(struct gpu *g, struct conv_job *j, bool told)
 	return ran;
 }
 
-/* Runs a job that is posed and filled, by direct sums and, with `both`, by transforms, and frees it. */
+/* Runs a job that is posed and filled, by direct sums and, with `both`, by transforms. */
 static void
 hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
 {
@@ -56,7 +56,6 @@ hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
 			   (int)j->q.edge, (int)j->q.nan, method, order, ran ? "ran" : gpu_why(g),
 			   e);
 	}
-	conv_drop(j);
 }
 
 static void
@@ -72,6 +71,7 @@ series_agree(struct gpu *g)
 			conv_series[s].pose(&j, &rng, i);
 			j.q.threads = 1;
 			hold(g, &j, true, &m);
+			check_free();
 		}
 		snprintf(name, sizeof name, "gpu: %s", conv_series[s].name);
 		check_end(&m, name);
@@ -121,12 +121,9 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 		check_order((int)i % check_orders());
 		bool ran = run_on(one, &j, true);
 		void *const by_one = j.got;
-		j.got = NULL;
 		ran &= run_on(several, &j, true);
 		check_case(m, ran && !memcmp(by_one, j.got, j.nout * img_type_size(j.q.out)),
 			   "case %zu: %s", i, ran ? "they differ" : gpu_why(several));
-		weir_free(by_one);
-		conv_drop(&j);
 	}
 }
 
@@ -141,7 +138,7 @@ memory_agrees(struct gpu *g, size_t least, const char *name,
 {
 	struct check_many m = {0};
 	struct check_rng rng = {44};
-	float *first = weir_xalloc(W * H, sizeof *first), *got = weir_xalloc(W * H, sizeof *got);
+	float *first = check_alloc(W * H, sizeof *first), *got = check_alloc(W * H, sizeof *got);
 	struct conv_job j;
 
 	conv_pose(&j, W, H, 11, 9, 3, 4);
@@ -156,9 +153,6 @@ memory_agrees(struct gpu *g, size_t least, const char *name,
 	}
 	if (cudacpu_memory)
 		check_end(&m, name);
-	weir_free(first);
-	weir_free(got);
-	conv_drop(&j);
 }
 
 static bool
@@ -290,7 +284,7 @@ stops_agree(struct gpu *g)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {45};
-	float *got = weir_xalloc(W * H, sizeof *got), *want = weir_xalloc(W * H, sizeof *want);
+	float *got = check_alloc(W * H, sizeof *got), *want = check_alloc(W * H, sizeof *want);
 
 	for (int i = 0; i < 8; i++) {
 		const struct wconv_restore_options o = {.least_squares = i % 2,
@@ -320,12 +314,9 @@ stops_agree(struct gpu *g)
 			   "%d: %zu steps to %g, %zu to %g", i, by_gpu.steps, by_gpu.rms,
 			   by_cpu.steps, by_cpu.rms);
 		check_case(&m, is_near(got, want, &o, by_gpu.steps), "%d: another picture", i);
-		conv_drop(&j);
 	}
 	check_end(
 	    &m, "gpu: wconv's deconvolution stops at the noise, after as many steps as the CPU's");
-	weir_free(got);
-	weir_free(want);
 }
 
 /* Data that cannot be deconvolved are refused with the CPU's words. */
@@ -334,7 +325,7 @@ refusals_agree(struct gpu *g)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {47};
-	float *x = weir_xalloc(W * H, sizeof *x);
+	float *x = check_alloc(W * H, sizeof *x);
 
 	for (int i = 0; i < 3; i++) {
 		const struct wconv_restore_options o = {.steps = 2, .least_squares = i == 2};
@@ -351,10 +342,8 @@ refusals_agree(struct gpu *g)
 			   restore(g, &j, o, x, &done, &why) == -1 &&
 			       strstr(why.text, i == 1 ? "nothing positive" : "no sample is known"),
 			   "%d: '%s'", i, why.text);
-		conv_drop(&j);
 	}
 	check_end(&m, "gpu: wconv refuses what cannot be deconvolved, in the CPU's words");
-	weir_free(x);
 }
 
 void

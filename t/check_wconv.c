@@ -286,7 +286,7 @@ check_series(const struct conv_series *s, bool product)
 		if (product)
 			j.q.method = WCONV_DIRECT;
 		conv_hold(&m, &j);
-		conv_drop(&j);
+		check_free();
 	}
 	check_end(&m, s->name);
 }
@@ -319,7 +319,6 @@ check_others(void)
 	j.q.on_device = true;
 	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "a plan for a GPU");
 	check_end(&m, "wconv: kernels that are only nearly products are summed sample by sample");
-	conv_drop(&j);
 }
 
 /* --- parts of a picture ---------------------------------------------------------------------------------------------- */
@@ -339,13 +338,11 @@ run_part(const struct conv_job *j, struct share *t)
 	struct wconv_plan *p;
 	struct why why;
 
-	part.got = NULL;
-	part.want = NULL;
 	part.q.x0 = t->x;
 	part.q.y0 = t->y;
 	part.q.w = t->w;
 	part.q.h = t->h;
-	part.image = weir_xalloc(t->w * t->h, sizeof(float));
+	part.image = check_alloc(t->w * t->h, sizeof(float));
 	for (size_t r = 0; r < t->h; r++)
 		memcpy((float *)part.image + r * t->w,
 		       (float *)j->image + (t->y + r) * j->q.w + t->x, t->w * sizeof(float));
@@ -355,7 +352,6 @@ run_part(const struct conv_job *j, struct share *t)
 		wconv_free(p);
 	}
 	t->result = part.got;
-	weir_free(part.image);
 	return ran && t->pw > 0 && t->ph > 0;
 }
 
@@ -386,7 +382,6 @@ hold_part(struct check_many *m, const struct conv_job *j, size_t x, size_t y, si
 
 	check_case(m, !other, "%s, %zux%zu at %zu,%zu: %zu results differ", what, w, h, x, y,
 		   other);
-	weir_free(t.result);
 }
 
 static void
@@ -404,7 +399,6 @@ check_parts(struct check_many *m, struct check_rng *rng, size_t e)
 	hold_part(m, &j, 0, 0, 60, 50, "the upper left part");
 	hold_part(m, &j, 33, 20, 41, 30, "an inner part");
 	hold_part(m, &j, 70, 40, 50, 50, "the lower right part");
-	conv_drop(&j);
 }
 
 /* The tiles of x or y that lie in [lo,hi): their results from *from up to *to. */
@@ -451,15 +445,8 @@ check_parts_of_transforms(void)
 		  (size_t)(y1 - y) + 23, "a part cut where tiles begin");
 	hold_part(&m, &j, 0, 0, (size_t)x1 + j.q.cx, (size_t)y1 + j.q.cy, "the corner before it");
 	for (size_t i = 0; i < 12; i++) {
-		struct share t = {rng_below(&rng, 100),
-				  rng_below(&rng, 80),
-				  250 + rng_below(&rng, 150),
-				  200 + rng_below(&rng, 120),
-				  0,
-				  0,
-				  0,
-				  0,
-				  NULL};
+		struct share t = {rng_below(&rng, 100), rng_below(&rng, 80),
+				  250 + rng_below(&rng, 150), 200 + rng_below(&rng, 120)};
 		check_case(&m, run_part(&j, &t), "no plan for a part");
 		whole_tiles(p, false, t.x0, t.x0 + (ptrdiff_t)t.pw, &x, &x1);
 		whole_tiles(p, true, t.y0, t.y0 + (ptrdiff_t)t.ph, &y, &y1);
@@ -467,11 +454,9 @@ check_parts_of_transforms(void)
 		check_case(&m, !other, "%zux%zu at %zu,%zu: %zu results differ", t.w, t.h, t.x, t.y,
 			   other);
 		held += (size_t)(x1 - x) * (size_t)(y1 - y);
-		weir_free(t.result);
 	}
 	check_case(&m, held > 100000, "only %zu results held", held);
 	wconv_free(p);
-	conv_drop(&j);
 	check_end(&m,
 		  "wconv: tiles that lie in a part have the bytes of the whole, by transforms too");
 }
@@ -493,15 +478,11 @@ check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 	check_case(m, conv_run(&j, NULL, NULL), "no plan");
 	one = j.got;
 	for (int t = 2; t <= 5; t++) {
-		j.got = NULL;
 		j.q.threads = t;
 		check_case(m,
 			   conv_run(&j, NULL, NULL) && !memcmp(one, j.got, j.nout * sizeof(float)),
 			   "%d threads differ", t);
-		weir_free(j.got);
 	}
-	j.got = one;
-	conv_drop(&j);
 }
 
 /* The job once more in double precision, its results as the definition. false: no plan. */
@@ -509,7 +490,7 @@ static bool
 define_by_transforms(struct conv_job *j)
 {
 	const size_t nk = j->q.kw * j->q.kh * j->q.gx * j->q.gy;
-	double *kernels = weir_xalloc(nk, sizeof *kernels);
+	double *kernels = check_alloc(nk, sizeof *kernels);
 	struct conv_job twice = *j;
 
 	for (size_t k = 0; k < nk; k++)
@@ -517,11 +498,8 @@ define_by_transforms(struct conv_job *j)
 	twice.q.kernels = kernels;
 	twice.q.in_double = true;
 	twice.q.out = IMG_F64;
-	twice.got = NULL;
 	const bool ran = conv_run(&twice, NULL, NULL);
-	weir_free(j->want);
 	j->want = twice.got;
-	weir_free(kernels);
 	return ran;
 }
 
@@ -574,7 +552,6 @@ check_long(struct check_many *m, struct check_rng *rng, size_t set)
 	const double e = ran ? conv_error(&j) : INFINITY;
 	check_case(m, e <= bound, "kernels of %zu, image %zu: error %.3g, bound %.3g", size, kind,
 		   e, bound);
-	conv_drop(&j);
 }
 
 /* The known part of the kernels' weight at each result, in place of want: ones convolved as the image is, 0 where unknown. */
@@ -582,10 +559,9 @@ static void
 define_known(const struct conv_job *j, struct conv_job *ones)
 {
 	*ones = *j;
-	ones->got = ones->want = NULL;
 	ones->q.node_x = ones->node[0];
 	ones->q.node_y = ones->node[1];
-	ones->image = weir_xalloc(j->q.w * j->q.h, sizeof(float));
+	ones->image = check_alloc(j->q.w * j->q.h, sizeof(float));
 	for (size_t i = 0; i < j->q.w * j->q.h; i++)
 		((float *)ones->image)[i] = isfinite(((float *)j->image)[i]) ? 1 : 0;
 	ones->q.nan = WCONV_NAN_ZERO;
@@ -621,9 +597,6 @@ check_filling(struct check_many *m, struct check_rng *rng, size_t e)
 			   "edge %zu, result %zu: %.9g, not %.9g; bound %.2g", e, i, got, want,
 			   bound);
 	}
-	weir_free(ones.image);
-	weir_free(ones.want);
-	conv_drop(&j);
 }
 
 /* The program refuses the rest, or cannot ask for it. */
@@ -646,7 +619,6 @@ check_refusals(void)
 	check_case(&m, !conv_run(&j, NULL, NULL), "no valid pixel");
 	check_end(
 	    &m, "wconv: kernels of 0 are taken; a centre outside, and no valid pixel, are refused");
-	conv_drop(&j);
 }
 
 /* ThreadSanitizer takes memory of its own for each allocation: 522 MB here, where the program alone takes 32. */
@@ -681,7 +653,6 @@ check_claims(void)
 			   "edge %d: %zu bytes", edge, weir_peak_bytes() - before);
 	}
 	check_end(&m, "wconv: a plan writes to no memory of pixels that have not arrived");
-	conv_drop(&j);
 }
 
 void

@@ -9,7 +9,7 @@
 
 enum { CONV_NODES = 16, CONV_SHAPES = 16, CONV_EDGES = 6, CONV_SERIES = 7 };
 
-/* A problem with what it borrows, all owned. Not to be moved once posed: q points into it. */
+/* A problem with what it borrows; its arrays are check_free()'s. Not to be moved once posed: q points into it. */
 struct conv_job {
 	struct wconv_problem q;
 	double node[2][CONV_NODES];
@@ -40,7 +40,6 @@ typedef int conv_step(void *by, struct wconv_plan *p, const void *in, void *out)
 bool conv_run(struct conv_job *j, conv_step *step, void *by);
 
 void conv_define(struct conv_job *j);
-void conv_drop(struct conv_job *j);
 
 /* Result i. */
 double conv_got(const struct conv_job *j, size_t i);

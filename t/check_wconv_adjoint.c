@@ -40,15 +40,13 @@ scatter(const struct way *way, struct pair *p)
 
 	if (wconv_plan(&plan, &p->j.q, &why))
 		return false;
-	void *in = weir_xalloc(p->j.nout, size);
-	weir_free(p->got);
-	p->got = weir_xalloc(n, size);
+	void *in = check_alloc(p->j.nout, size);
+	p->got = check_alloc(n, size);
 	check_poison(p->got, n * size);
 	for (size_t i = 0; i < p->j.nout; i++)
 		real_set(in, i, p->y[i], size == 4);
 	const bool ran = !way->scatter(way->by, plan, in, p->got);
 	wconv_free(plan);
-	weir_free(in);
 	return ran;
 }
 
@@ -76,8 +74,8 @@ dot_error(const struct pair *p)
 static void
 define(struct pair *p, struct check_rng *rng)
 {
-	p->y = weir_xalloc(p->j.nout, sizeof *p->y);
-	p->want = weir_xalloc(p->j.q.w * p->j.q.h, sizeof *p->want);
+	p->y = check_alloc(p->j.nout, sizeof *p->y);
+	p->want = check_alloc(p->j.q.w * p->j.q.h, sizeof *p->want);
 	for (size_t k = 0; k < p->j.nout; k++)
 		p->y[k] = (double)(float)rng_unit(rng);
 	wconv_direct_adjoint(&p->j.q, p->y, p->want);
@@ -116,15 +114,6 @@ hold(const struct way *way, struct check_many *m, struct pair *p, struct check_r
 		    (int)p->j.q.edge, (int)p->j.q.output, p->j.q.degree, p->j.q.in_double,
 		    i % 2 ? "transforms" : "direct", p->j.q.registers, e, d);
 	}
-}
-
-static void
-drop(struct pair *p)
-{
-	conv_drop(&p->j);
-	weir_free(p->y);
-	weir_free(p->want);
-	weir_free(p->got);
 }
 
 /* --- series of problems: each function poses problem i --------------------------------------------------------------- */
@@ -208,7 +197,7 @@ conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_
 			if (p.j.product)
 				conv_multiply(&p.j);
 			hold(&way, &m, &p, &rng);
-			drop(&p);
+			check_free();
 		}
 		snprintf(name, sizeof name, "%s %s", where, series[s].name);
 		check_end(&m, name);
@@ -222,14 +211,14 @@ check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 	static const struct way cpu = {scatter_on_cpu, NULL, false};
 	const int method = 1 + (int)set;
 	struct pair p = {0};
-	float *first = weir_xalloc(400 * 700, sizeof *first);
+	float *first = check_alloc(400 * 700, sizeof *first);
 
 	conv_pose(&p.j, 400, 700, method == 1 ? 5 : 21, 9, 5, 6);
 	p.j.q.edge = WCONV_MIRROR;
 	p.j.q.method = (enum wconv_method)method;
 	conv_fill(&p.j, rng);
 	check_case(m, conv_run(&p.j, NULL, NULL), "no plan");
-	p.y = weir_xalloc(p.j.nout, sizeof *p.y);
+	p.y = check_alloc(p.j.nout, sizeof *p.y);
 	for (size_t k = 0; k < p.j.nout; k++)
 		p.y[k] = rng_unit(rng);
 	for (int t = 1; t <= 7; t += 2) {
@@ -241,8 +230,6 @@ check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 			   t);
 		check_case(m, dot_error(&p) <= 1e-6, "%d threads: dot %g", t, dot_error(&p));
 	}
-	weir_free(first);
-	drop(&p);
 }
 
 void

@@ -40,10 +40,10 @@ fill_matrix(struct dense *d, bool scatters)
 			by.node[1][i] += (double)upper;
 		}
 	}
-	d->a = weir_xalloc(n * m, sizeof *d->a);
+	d->a = check_alloc(n * m, sizeof *d->a);
 	/* the convolution takes the estimate and gives the data, or scatters: takes the data and gives the estimate */
 	const size_t in = scatters ? n : m, out = scatters ? m : n;
-	double *unit = weir_xalloc(in, sizeof *unit), *col = weir_xalloc(out, sizeof *col);
+	double *unit = check_alloc(in, sizeof *unit), *col = check_alloc(out, sizeof *col);
 	for (size_t i = 0; i < in; i++) {
 		memset(unit, 0, in * sizeof *unit);
 		unit[i] = 1;
@@ -51,8 +51,6 @@ fill_matrix(struct dense *d, bool scatters)
 		for (size_t k = 0; k < out; k++)
 			d->a[scatters ? i * m + k : k * m + i] = col[k];
 	}
-	weir_free(unit);
-	weir_free(col);
 }
 
 /* A picture seen through A, with a few samples unknown and a few below 0. */
@@ -69,9 +67,9 @@ pose(struct dense *d, struct check_rng *rng, enum wconv_edge edge, bool scatters
 	conv_fill(&d->j, rng);
 	fill_matrix(d, scatters);
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
-	d->y = weir_xalloc(n, sizeof *d->y);
-	d->x = weir_xalloc(m, sizeof *d->x);
-	d->s = weir_xalloc(m, sizeof *d->s);
+	d->y = check_alloc(n, sizeof *d->y);
+	d->x = check_alloc(m, sizeof *d->x);
+	d->s = check_alloc(m, sizeof *d->s);
 	for (size_t i = 0; i < m; i++)
 		d->x[i] = rng_unit(rng) * (rng_below(rng, 4) == 0 ? 20 : 1);
 	for (size_t i = 0; i < n; i++) {
@@ -85,16 +83,6 @@ pose(struct dense *d, struct check_rng *rng, enum wconv_edge edge, bool scatters
 		d->y[i] = -1; /* counts as 0 to Richardson-Lucy */
 	for (size_t i = 5; i < n; i += 37)
 		d->y[i] = i % 2 ? NAN : INFINITY;
-}
-
-static void
-drop(struct dense *d)
-{
-	conv_drop(&d->j);
-	weir_free(d->a);
-	weir_free(d->y);
-	weir_free(d->x);
-	weir_free(d->s);
 }
 
 /* One accelerated step: X is in x and becomes the next x. last: X', which becomes X. g: g', which becomes g = X - x before. */
@@ -121,9 +109,9 @@ static void
 dense_lucy(struct dense *d, size_t steps, double sky, double floor, bool accelerate)
 {
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
-	double *was = weir_xalloc(m, sizeof *was), *last = weir_xalloc(m, sizeof *last),
-	       *g = weir_xalloc(m, sizeof *g);
-	double *s = d->s, *t = weir_xalloc(m, sizeof *t), sum = 0, all = 0, top = 0, p = 0;
+	double *was = check_alloc(m, sizeof *was), *last = check_alloc(m, sizeof *last),
+	       *g = check_alloc(m, sizeof *g);
+	double *s = d->s, *t = check_alloc(m, sizeof *t), sum = 0, all = 0, top = 0, p = 0;
 
 	memset(s, 0, m * sizeof *s);
 	for (size_t i = 0; i < n; i++)
@@ -167,10 +155,6 @@ dense_lucy(struct dense *d, size_t steps, double sky, double floor, bool acceler
 		d->x[k] = s[k] > .01 * top ? d->x[k] - p : NAN;
 	for (size_t k = 0; k < m; k++)
 		s[k] /= top;
-	weir_free(t);
-	weir_free(was);
-	weir_free(last);
-	weir_free(g);
 }
 
 /* d->x from (A'A + damp^2) x = A'(y - sky), by Cholesky's factors. */
@@ -178,7 +162,7 @@ static void
 dense_least_squares(struct dense *d, double damp, double sky)
 {
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
-	double *g = weir_xalloc(m * m, sizeof *g), *x = d->x, norm = 0;
+	double *g = check_alloc(m * m, sizeof *g), *x = d->x, norm = 0;
 
 	for (size_t k = 0; k < m; k++) {
 		x[k] = 0;
@@ -217,7 +201,6 @@ dense_least_squares(struct dense *d, double damp, double sky)
 			x[k] -= g[l * m + k] * x[l];
 		x[k] /= g[k * m + k];
 	}
-	weir_free(g);
 }
 
 /* The root mean square of ours - dense, weighed by s, over that of dense; infinity where only one of them is NaN. */
@@ -242,7 +225,7 @@ static double
 find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *run, void *with)
 {
 	const size_t n = d->w * d->h, size = d->j.q.in_double ? sizeof(double) : sizeof(float);
-	void *y = weir_xalloc(n, size), *got = weir_xalloc(n, size);
+	void *y = check_alloc(n, size), *got = check_alloc(n, size);
 	struct wconv_restored done;
 	struct wconv_restore *r;
 	struct why why;
@@ -255,8 +238,6 @@ find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *ru
 		ran = !run(with, r, y, got, &done, &why);
 	const double e = ran ? compare(d, got) : INFINITY;
 	wconv_restore_free(r);
-	weir_free(y);
-	weir_free(got);
 	return e;
 }
 
@@ -316,7 +297,6 @@ dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *ru
 		else
 			dense_lucy(&d, o.steps, o.sky, o.floor, o.accelerate);
 		hold(m, &d, &o, run, with);
-		drop(&d);
 	}
 }
 
@@ -358,8 +338,8 @@ check_stops(void)
 	conv_pose(&j, 150, 130, 7, 7, 3, 3);
 	conv_fill(&j, &rng);
 	j.q.edge = WCONV_RENORMALISE;
-	float *x = weir_xalloc(150 * 130, sizeof *x),
-	      *first = weir_xalloc(150 * 130, sizeof *first);
+	float *x = check_alloc(150 * 130, sizeof *x),
+	      *first = check_alloc(150 * 130, sizeof *first);
 	for (int kind = 0; kind < 3; kind++)
 		for (int t = 1; t <= 7; t += 3) {
 			const struct wconv_restore_options o = {.least_squares = kind == 1,
@@ -382,9 +362,6 @@ check_stops(void)
 		}
 	check_end(&m, "wconv: deconvolution stops at the noise, with the same bytes for any number "
 		      "of threads");
-	weir_free(x);
-	weir_free(first);
-	conv_drop(&j);
 }
 
 void

@@ -55,8 +55,8 @@ conv_fill(struct conv_job *j, struct check_rng *rng)
 	const size_t nk = q->gx * q->gy * q->kw * q->kh, ni = q->w * q->h * q->planes;
 	const size_t size = img_type_size(q->in);
 
-	j->kernels = weir_xalloc(nk, q->in_double ? 8 : 4);
-	j->image = weir_xalloc(ni, size);
+	j->kernels = check_alloc(nk, q->in_double ? 8 : 4);
+	j->image = check_alloc(ni, size);
 	q->kernels = j->kernels;
 	for (size_t i = 0; i < nk; i++)
 		real_set(j->kernels, i, rng_unit(rng), !q->in_double);
@@ -72,7 +72,7 @@ void
 conv_multiply(struct conv_job *j)
 {
 	const size_t kw = j->q.kw, kh = j->q.kh;
-	double *row = weir_xalloc(kw + kh, sizeof *row), *column = row + kw;
+	double *row = check_alloc(kw + kh, sizeof *row), *column = row + kw;
 
 	for (size_t k = 0; k < j->q.gx * j->q.gy; k++) {
 		void *at = (char *)j->kernels + k * kw * kh * (j->q.in_double ? 8 : 4);
@@ -83,7 +83,6 @@ conv_multiply(struct conv_job *j)
 		for (size_t i = 0; i < kw * kh; i++)
 			real_set(at, i, row[i % kw] * column[i / kw], !j->q.in_double);
 	}
-	weir_free(row);
 }
 
 bool
@@ -102,8 +101,7 @@ conv_run(struct conv_job *j, conv_step *step, void *by)
 	j->product = p->product;
 	const size_t out_row = w * j->q.planes * img_type_size(j->q.out);
 	j->nout = w * h * j->q.planes;
-	weir_free(j->got);
-	j->got = weir_xalloc(j->nout, img_type_size(j->q.out));
+	j->got = check_alloc(j->nout, img_type_size(j->q.out));
 	check_poison(j->got, h * out_row);
 	for (size_t i = 0; i < wconv_count(p); i++) {
 		const struct wconv_step s = wconv_steps(p, i);
@@ -123,18 +121,8 @@ conv_run(struct conv_job *j, conv_step *step, void *by)
 void
 conv_define(struct conv_job *j)
 {
-	weir_free(j->want);
-	j->want = weir_xalloc(j->nout, sizeof *j->want);
+	j->want = check_alloc(j->nout, sizeof *j->want);
 	wconv_direct(&j->q, j->image, j->want);
-}
-
-void
-conv_drop(struct conv_job *j)
-{
-	weir_free(j->kernels);
-	weir_free(j->image);
-	weir_free(j->want);
-	weir_free(j->got);
 }
 
 double

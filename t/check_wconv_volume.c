@@ -33,9 +33,9 @@ pose(struct volume_job *j, size_t shape, bool in_double, struct check_rng *rng)
 				      .cz = k[2] - 1,
 				      .in_double = in_double,
 				      .threads = 2};
-	j->in = weir_xalloc(j->n, sizeof *j->in);
-	j->samples = weir_xalloc(j->n, sizeof(double));
-	j->kernel = weir_xalloc(nk, sizeof(double));
+	j->in = check_alloc(j->n, sizeof *j->in);
+	j->samples = check_alloc(j->n, sizeof(double));
+	j->kernel = check_alloc(nk, sizeof(double));
 	for (size_t i = 0; i < j->n; i++) {
 		real_set(j->samples, i, rng_unit(rng), !in_double);
 		j->in[i] = real_at(j->samples, i, !in_double);
@@ -45,14 +45,6 @@ pose(struct volume_job *j, size_t shape, bool in_double, struct check_rng *rng)
 	j->q.kernels = j->kernel;
 }
 
-static void
-drop(struct volume_job *j)
-{
-	weir_free(j->in);
-	weir_free(j->samples);
-	weir_free(j->kernel);
-}
-
 /* Takes the adjoint of random results y. Returns |<F, y> - <I, A'y>| / (|F| |y|). */
 static double
 dot_error(const struct volume_job *j, struct wconv_volume *v, const double *want, size_t n,
@@ -60,7 +52,7 @@ dot_error(const struct volume_job *j, struct wconv_volume *v, const double *want
 {
 	const bool single = !j->q.in_double;
 	double left = 0, right = 0, ff = 0, yy = 0;
-	void *y = weir_xalloc(n, sizeof(double)), *back = weir_xalloc(j->n, sizeof(double));
+	void *y = check_alloc(n, sizeof(double)), *back = check_alloc(j->n, sizeof(double));
 
 	for (size_t i = 0; i < n; i++)
 		real_set(y, i, rng_unit(rng), single);
@@ -74,8 +66,6 @@ dot_error(const struct volume_job *j, struct wconv_volume *v, const double *want
 	}
 	for (size_t i = 0; i < j->n; i++)
 		right += j->in[i] * real_at(back, i, single);
-	weir_free(y);
-	weir_free(back);
 	return fabs(left - right) / sqrt(ff * yy);
 }
 
@@ -97,8 +87,8 @@ hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 		}
 		for (int a = 0; a < 3; a++)
 			n *= v->axis[a].results;
-		double *want = weir_xalloc(n, sizeof *want);
-		void *got = weir_xalloc(n, sizeof(double));
+		double *want = check_alloc(n, sizeof *want);
+		void *got = check_alloc(n, sizeof(double));
 		const size_t bytes = n * (j->q.in_double ? sizeof(double) : sizeof(float));
 		check_poison(got, n * sizeof(double));
 		wconv_volume_run(v, false, j->samples, got);
@@ -110,12 +100,9 @@ hold(struct check_many *m, struct volume_job *j, struct check_rng *rng)
 			   "threads: error %.3g, dot %.3g",
 			   j->q.w, j->q.h, j->q.d, j->q.kw, j->q.kh, j->q.kd, (int)j->q.edge,
 			   (int)j->q.output, j->q.correlate, t, e, d);
-		weir_free(want);
 		wconv_volume_free(v);
-		weir_free(first);
 		first = got;
 	}
-	weir_free(first);
 }
 
 static void
@@ -130,7 +117,6 @@ check_definition(struct check_many *m, struct check_rng *rng, size_t i)
 	j.q.output = (enum wconv_output)(i / SHAPES / EDGES / 4);
 	if (j.q.output != WCONV_VALID || i % SHAPES != 2) /* its kernel is larger */
 		hold(m, &j, rng);
-	drop(&j);
 }
 
 /*
@@ -142,7 +128,7 @@ compare_restored(const struct wconv_problem *volume, const struct wconv_restore_
 		 const double *y, struct why *why)
 {
 	const size_t n = volume->h * volume->d;
-	double *x[2] = {weir_xalloc(n, sizeof **x), weir_xalloc(n, sizeof **x)}, worst = 0,
+	double *x[2] = {check_alloc(n, sizeof **x), check_alloc(n, sizeof **x)}, worst = 0,
 	       peak = 0;
 	const double node = 0;
 
@@ -171,8 +157,6 @@ compare_restored(const struct wconv_problem *volume, const struct wconv_restore_
 		worst = e <= worst ? worst : e;
 		peak = fmax(peak, fabs(x[1][i]));
 	}
-	weir_free(x[0]);
-	weir_free(x[1]);
 	return worst / peak;
 }
 
@@ -202,7 +186,6 @@ check_restore(struct check_many *m, struct check_rng *rng, size_t i)
 	const double e = compare_restored(&j.q, &o, j.in, &why);
 	check_case(m, e <= 1e-10, "edge %d, correlate %d, scatters %d, method %zu: %.3g %s",
 		   (int)j.q.edge, j.q.correlate, o.scatters, i / 16, e, why.text);
-	drop(&j);
 }
 
 void
