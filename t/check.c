@@ -7,7 +7,7 @@ const char *const weir_prog = "check";
 
 static size_t tests, failed, nkept;
 static void **kept;
-static const char *where = "";
+static const char *whose = "", *where = "";
 
 void *
 check_alloc(size_t n, size_t size)
@@ -29,7 +29,7 @@ check_free(void)
 static void
 report(bool ok, const char *name, const char *why)
 {
-	printf("%s %zu - %s%s\n", ok ? "ok" : "not ok", ++tests, name, where);
+	printf("%s %zu - %s%s%s\n", ok ? "ok" : "not ok", ++tests, whose, name, where);
 	if (!ok && *why)
 		printf("# %s\n", why);
 	failed += !ok;
@@ -91,6 +91,12 @@ void
 check_skip(const char *name, const char *reason)
 {
 	printf("ok %zu - %s # skip %s\n", ++tests, name, reason);
+}
+
+void
+check_whose(const char *by)
+{
+	whose = by;
 }
 
 void

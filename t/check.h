@@ -50,7 +50,8 @@ bool check_wanted(const char *name);
 /* Not to be tested here: counted as a skip with its reason. */
 void check_skip(const char *name, const char *reason);
 
-/* What the names of tests end in from now on; at first with "". */
+/* What the names of tests begin with from now on, and what they end in; at first both are "". */
+void check_whose(const char *by);
 void check_where(const char *of);
 
 /* Returns n elements of that size, without an end of memory. They last to the end of a set, of check_end(), or check_free(). */

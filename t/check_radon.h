@@ -24,7 +24,7 @@ size_t scene_out_size(const struct radon_options *o);
 
 /* What transforms a gather, into a poisoned array of its own: the CPU, and in check_gpu_radon.c the GPU. */
 struct scene_engine {
-	const char *name; /* the names of its tests begin so */
+	const char *name; /* what the names of its tests begin with: check_whose() */
 	bool slow;	  /* takes a part of the cases */
 	float *(*run)(const struct radon_options *o, const float *in, struct radon_report *r);
 };
@@ -34,9 +34,6 @@ extern const struct scene_engine
 
 /* One run. NULL: it failed. */
 float *scene_run(const struct radon_options *o, const float *in, struct radon_report *r);
-
-/* The end of a test by that engine. */
-void scene_end(struct check_many *many, const char *name);
 
 /* |a - b| / |b|, NaN when anything is; a.b; |x|^2. */
 double scene_distance(const float *a, const double *b, size_t n);

@@ -2,8 +2,6 @@
 #include "radon/core.h"
 #include "t/check_radon.h"
 
-static struct check_rng rng = {23};
-
 /* 8 traces of 250 samples, which are live. */
 static struct radon_options
 options(const struct radon_adapt_options *kind)
@@ -39,15 +37,16 @@ adapt(const struct radon_options *o, int threads, const float *d, const float *l
  * is subtracted. Trace 2 is dead, and trace 5 begins and ends with zeros.
  */
 static void
-draw(const struct radon_options *o, double gain, size_t late, double noise, float *d, float *left)
+draw(struct check_rng *r, const struct radon_options *o, double gain, size_t late, double noise,
+     float *d, float *left)
 {
 	const size_t n = o->nx * o->nt;
 
 	for (size_t i = 0; i < n; i++)
-		left[i] = (float)rng_normal(&rng);
+		left[i] = (float)rng_normal(r);
 	for (size_t i = 0; i < n; i++) {
 		const float m = i % o->nt >= late ? left[i - late] : 0;
-		d[i] = (float)gain * m + (float)(noise * rng_normal(&rng));
+		d[i] = (float)gain * m + (float)(noise * rng_normal(r));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const size_t j = i / o->nt, t = i % o->nt;
@@ -58,35 +57,29 @@ draw(const struct radon_options *o, double gain, size_t late, double noise, floa
 }
 
 static void
-check_definition(void)
+check_definition(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const struct radon_adapt_options kind[] = {{0, 1, .016},	  {.5, 1, .016},
 							  {.3, 5, .024},  {0, 0, .004},
 							  {1.9, 7, .008}, {9, 99, .016}};
-	struct check_many many = {0};
+	const struct radon_options o = options(&kind[i % 6]);
+	const size_t n = o.nx * o.nt;
+	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
+	double *want = check_alloc(n, sizeof *want), want_ratio = 0, ratio, one;
 
-	for (size_t i = 0; i < 24; i++) {
-		const struct radon_options o = options(&kind[i % 6]);
-		double want_ratio = 0, ratio, one;
-		scene_live[2] = false;
-		const size_t n = o.nx * o.nt;
-		float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
-		double *want = check_alloc(n, sizeof *want);
-		draw(&o, i < 12 ? .7 : 1, i / 6 % 2, i < 12 ? .5 : 3, d, left);
-		float *out = adapt(&o, 2, d, left, &ratio), *again = adapt(&o, 1, d, left, &one);
-		radon_direct_adapt(&o, d, left, want, &want_ratio);
-		const double e = scene_distance(out, want, n);
-		check_case(&many, ratio == want_ratio && e < 1e-6, "case %zu: L %g, not %g: %.2g",
-			   i, ratio, want_ratio, e);
-		check_case(&many, one == ratio && !memcmp(out, again, n * sizeof *out),
-			   "case %zu: other bytes by two threads", i);
-		check_case(&many,
-			   !memcmp(out + 2 * o.nt, left + 2 * o.nt, o.nt * sizeof *out) &&
-			       out[5 * o.nt + 29] == 0,
-			   "case %zu: data in a dead trace or a muted zone", i);
-		check_free();
-	}
-	check_end(&many, "radon: adaptive subtraction is its definition's, in any windows");
+	scene_live[2] = false;
+	draw(r, &o, i < 12 ? .7 : 1, i / 6 % 2, i < 12 ? .5 : 3, d, left);
+	float *out = adapt(&o, 2, d, left, &ratio), *again = adapt(&o, 1, d, left, &one);
+	radon_direct_adapt(&o, d, left, want, &want_ratio);
+	const double e = scene_distance(out, want, n);
+	check_case(many, ratio == want_ratio && e < 1e-6, "case %zu: L %g, not %g: %.2g", i, ratio,
+		   want_ratio, e);
+	check_case(many, one == ratio && !memcmp(out, again, n * sizeof *out),
+		   "case %zu: other bytes by two threads", i);
+	check_case(many,
+		   !memcmp(out + 2 * o.nt, left + 2 * o.nt, o.nt * sizeof *out) &&
+		       out[5 * o.nt + 29] == 0,
+		   "case %zu: data in a dead trace or a muted zone", i);
 }
 
 /*
@@ -94,7 +87,7 @@ check_definition(void)
  * from it. The other traces are adapted as without it, and what is left of it is as weak as it was.
  */
 static void
-check_nearly_dead(void)
+check_nearly_dead(struct check_rng *r)
 {
 	const struct radon_options o =
 	    options(&(struct radon_adapt_options){0, 1, 30 * scene_small.dt});
@@ -105,7 +98,7 @@ check_nearly_dead(void)
 	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
 	for (size_t i = 0; i < n; i++) {
 		const float m = sinf((float)(i % o.nt) / 20 + (float)(i / o.nt));
-		d[i] = (1.5F * m + .1F * (float)rng_normal(&rng)) * (i / o.nt == 3 ? 1e-9F : 1);
+		d[i] = (1.5F * m + .1F * (float)rng_normal(r)) * (i / o.nt == 3 ? 1e-9F : 1);
 		left[i] = d[i] - m;
 	}
 	float *out = adapt(&o, 1, d, left, &ratio);
@@ -118,31 +111,32 @@ check_nearly_dead(void)
 	check(ratio == without && isfinite(ratio) && same && most < .01F,
 	      "radon: a nearly dead trace does not keep the others from being adapted",
 	      "L %g, without it %g; %g is left", ratio, without, (double)most);
-	check_free();
 }
 
 /* A model without multiples of its own and one that is right are left alone. */
 static void
-check_nothing_to_do(void)
+check_nothing_to_do(struct check_rng *r)
 {
 	const struct radon_options o = options(&(struct radon_adapt_options){0, 1, .016});
 	double ratio, none;
 
 	const size_t n = o.nx * o.nt;
 	float *d = check_alloc(n, sizeof *d), *left = check_alloc(n, sizeof *left);
-	draw(&o, 1, 0, 1, d, left);
+	draw(r, &o, 1, 0, 1, d, left);
 	float *out = adapt(&o, 1, d, left, &ratio), *same = adapt(&o, 1, d, d, &none);
 	check(isinf(ratio) && !memcmp(out, left, n * sizeof *out) && isinf(none) &&
 		  !memcmp(same, d, n * sizeof *d),
 	      "radon: multiples that fit, and none at all, are not adapted", "L %g, %g", ratio,
 	      none);
-	check_free();
 }
 
 void
 check_radon_adapt(void)
 {
-	check_definition();
-	check_nearly_dead();
-	check_nothing_to_do();
+	struct check_rng r = {23};
+
+	check_each_from("radon: adaptive subtraction is its definition's, in any windows", 24, &r,
+			check_definition);
+	check_nearly_dead(&r);
+	check_nothing_to_do(&r);
 }

@@ -37,9 +37,9 @@ lsq_error(const struct radon_options *o, const float *d)
 
 /* Noise in live traces, of which the first begins with zeros where something is subtracted. */
 static float *
-noise_for(const struct radon_options *o)
+noise_for(const struct radon_options *o, struct check_rng *r)
 {
-	float *d = scene_noise(&rng, o->nx * o->nt);
+	float *d = scene_noise(r, o->nx * o->nt);
 
 	for (size_t j = 0; j < o->nx; j++)
 		if (o->live && !o->live[j])
@@ -51,34 +51,25 @@ noise_for(const struct radon_options *o)
 
 /* Panels, primaries, and primaries beside dead traces. The right-hand side of the NUFFT has its error magnified. */
 static void
-check_lsq(void)
+check_lsq(struct check_many *many, struct check_rng *r, size_t set)
 {
-	static const double eps[] = {.1, .01, .001};
-	struct check_many many = {0};
+	static const double all[] = {.1, .01, .001};
+	const double eps = all[set / 3 % 3];
+	const int method = RADON_AUTO + (int)set / 9, kind = (int)set % 3;
+	struct radon_options o = scene_small;
 
-	for (int method = RADON_AUTO; method <= RADON_RECURRENCE; method++)
-		for (size_t e = 0; e < 3; e++)
-			for (int kind = 0; kind < 3; kind++) {
-				const double bound =
-				    (method == RADON_NUFFT ? 2e-6 : 1e-6) / sqrt(eps[e]);
-				struct radon_options o = scene_small;
-				o.nt = 60;
-				o.mode = RADON_LSQ;
-				o.method = (enum radon_method)method;
-				o.nu = eps[e] * (double)o.nx / (double)o.nq;
-				o.subtract = kind > 0;
-				o.mute = beyond;
-				o.live = scene_live;
-				scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .8);
-				scene_live[3] = scene_live[17] = kind < 2;
-				const double error = lsq_error(&o, noise_for(&o));
-				check_case(&many, error <= bound, "method %d eps %g kind %d: %g",
-					   method, eps[e], kind, error);
-				check_free();
-			}
-	scene_end(&many,
-		  "least squares are within 1e-6 sqrt(nx / NU nq) of a dense double solution "
-		  "(NUFFT: twice as much)");
+	o.nt = 60;
+	o.mode = RADON_LSQ;
+	o.method = (enum radon_method)method;
+	o.nu = eps * (double)o.nx / (double)o.nq;
+	o.subtract = kind > 0;
+	o.mute = beyond;
+	o.live = scene_live;
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .8);
+	scene_live[3] = scene_live[17] = kind < 2;
+	const double error = lsq_error(&o, noise_for(&o, r));
+	check_case(many, error <= (method == RADON_NUFFT ? 2e-6 : 1e-6) / sqrt(eps),
+		   "method %d eps %g kind %d: %g", method, eps, kind, error);
 }
 
 /*
@@ -86,45 +77,34 @@ check_lsq(void)
  * primaries, too.
  */
 static void
-check_lsq_sizes(void)
+check_lsq_sizes(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const size_t nq[] = {1, 2, 128, 129, 300, 500, 515};
-	struct check_many many = {0};
+	struct radon_options o = scene_small;
 
-	for (size_t i = 0; i < sizeof nq / sizeof *nq; i++) {
-		struct radon_options o = scene_small;
-		o.mode = RADON_LSQ;
-		o.nt = nq[i] < 200 ? 12 : 3;
-		o.nq = nq[i];
-		o.dq = .1 / (double)nq[i];
-		o.nu = .01 * (double)o.nx / (double)o.nq;
-		o.subtract = !scene_on->slow;
-		o.mute = o.subtract ? beyond : (struct radon_mute){0};
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .8);
-		const double error = lsq_error(&o, noise_for(&o));
-		check_case(&many, error <= 1e-5, "%zu curves: %g", nq[i], error);
-		check_free();
-	}
-	scene_end(&many, "least squares of any number of curves");
+	o.mode = RADON_LSQ;
+	o.nt = nq[i] < 200 ? 12 : 3;
+	o.nq = nq[i];
+	o.dq = .1 / (double)nq[i];
+	o.nu = .01 * (double)o.nx / (double)o.nq;
+	o.subtract = !scene_on->slow;
+	o.mute = o.subtract ? beyond : (struct radon_mute){0};
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .8);
+	const double error = lsq_error(&o, noise_for(&o, r));
+	check_case(many, error <= 1e-5, "%zu curves: %g", nq[i], error);
 }
 
 static void
-check_mute_in_time(void)
+check_mute_in_time(struct check_many *many, struct check_rng *r, size_t subtract)
 {
-	struct check_many many = {0};
+	struct radon_options o = scene_small;
 
-	for (int subtract = 0; subtract < 2; subtract++) {
-		struct radon_options o = scene_small;
-		o.mode = RADON_LSQ;
-		o.subtract = subtract;
-		o.mute =
-		    (struct radon_mute){.n = 2, .t = {.05, .15}, .q = {.02, .08}, .taper = .03};
-		scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .8);
-		const double error = lsq_error(&o, noise_for(&o));
-		check_case(&many, error <= 1e-5, "subtract %d: %g", subtract, error);
-		check_free();
-	}
-	scene_end(&many, "a mute that depends on time is the definition's");
+	o.mode = RADON_LSQ;
+	o.subtract = subtract;
+	o.mute = (struct radon_mute){.n = 2, .t = {.05, .15}, .q = {.02, .08}, .taper = .03};
+	scene_lay_out(r, o.nx, RADON_PARABOLIC, .8);
+	const double error = lsq_error(&o, noise_for(&o, r));
+	check_case(many, error <= 1e-5, "subtract %zu: %g", subtract, error);
 }
 
 /* A gather and a panel at one frequency, and the curves' phases there: [nx], [nq], [nq][nx]. */
@@ -222,7 +202,6 @@ static void
 check_singular(void)
 {
 	struct radon_options o = scene_small;
-	struct check_many many = {0};
 	struct radon_report r = {0};
 
 	o.mode = RADON_LSQ;
@@ -233,11 +212,10 @@ check_singular(void)
 	scene_lay_out(&rng, o.nx, RADON_PARABOLIC, .5);
 	const float *d = scene_noise(&rng, o.nx * o.nt), *m = scene_run(&o, d, &r);
 	const double left = m ? residual(&o, d, m) : INFINITY;
-	check_case(&many, left <= 1 && r.fallbacks > 0 && r.steps > 0,
-		   "it leaves %.3g of what it may, %zu fallbacks, %zu steps", left, r.fallbacks,
-		   r.steps);
-	check_free();
-	scene_end(&many, "singular systems go to conjugate gradients, which solve each frequency");
+	check(left <= 1 && r.fallbacks > 0 && r.steps > 0,
+	      "singular systems go to conjugate gradients, which solve each frequency",
+	      "it leaves %.3g of what it may, %zu fallbacks, %zu steps", left, r.fallbacks,
+	      r.steps);
 }
 
 /*
@@ -268,7 +246,6 @@ check_energy(struct check_many *many, struct check_rng *r, size_t set)
 	out = scene_run(&o, d, NULL);
 	const double left = scene_energy(out, o.nx * o.nt) / scene_energy(d, o.nx * o.nt);
 	check_case(many, left < .9, "mode %d, %zu curves: %g", mode, o.nq, left);
-	check_free();
 }
 
 /* --- sparse, and what must not break ------------------------------------------------------------------------------ */
@@ -308,7 +285,6 @@ check_sparse(void)
 	out = scene_run(&o, d, &r);
 	change = sqrt(scene_energy(out, n) / whole);
 	check(change < .05, "radon: without a mute sparse subtracts nearly all", "%g", change);
-	check_free();
 }
 
 /* Noise has energy at every frequency, DC and Nyquist too, and amplitudes on both sides of each sample. */
@@ -338,7 +314,6 @@ check_sparse_definition(struct check_many *many, struct check_rng *r, size_t kin
 		memset(d + 2 * o.nt, 0, o.nt * sizeof *d);
 	const double e = scene_error(&o, d, radon_direct_sparse, &m, NULL);
 	check_case(many, e <= 1e-4, "kind %zu: %g", kind, e);
-	check_free();
 }
 
 /* --- hyperbolic curves --------------------------------------------------------------------------------------------- */
@@ -379,7 +354,6 @@ check_hyperbolic_operators(struct check_many *many, struct check_rng *r, size_t 
 	o.mode = RADON_MODEL;
 	const double b = scene_distance(scene_run(&o, m, NULL), gather, n);
 	check_case(many, a <= 1e-6 && b <= 1e-6 && c <= 1e-6, "kind %zu: %g %g %g", kind, a, b, c);
-	check_free();
 }
 
 static void
@@ -391,7 +365,6 @@ check_hyperbolic_inverses(struct check_many *many, struct check_rng *r, size_t s
 	o.mode = (enum radon_mode)mode;
 	o.raise_nu = mode == RADON_SPARSE && kind % 2;
 	scene_inverse(many, o, scene_damaged(r, &o), 2e-5);
-	check_free();
 }
 
 /* A multiple along a slow hyperbola is removed, and a primary along a fast one stays. */
@@ -422,16 +395,20 @@ check_hyperbolic_subtract(struct check_many *many, struct check_rng *r, size_t s
 	out = scene_run(&o, d, NULL);
 	const double e = 20 * log10(scene_distance(out, primary, n));
 	check_case(many, e < (mode == RADON_LSQ ? -11 : -16), "mode %d: %.1f dB", mode, e);
-	check_free();
 }
 
 void
 check_radon_least_squares(void)
 {
-	check_lsq();
-	check_lsq_sizes();
-	check_mute_in_time();
+	check_whose(scene_on->name);
+	check_each_from("least squares are within 1e-6 sqrt(nx / NU nq) of a dense double solution "
+			"(NUFFT: twice as much)",
+			9 * (RADON_RECURRENCE - RADON_AUTO + 1), &rng, check_lsq);
+	check_each_from("least squares of any number of curves", 7, &rng, check_lsq_sizes);
+	check_each_from("a mute that depends on time is the definition's", 2, &rng,
+			check_mute_in_time);
 	check_singular();
+	check_whose("");
 }
 
 void

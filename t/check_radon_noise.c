@@ -71,7 +71,6 @@ check_band(struct check_many *many, struct check_rng *r, size_t i)
 	const bool both = ok && !radon_noise(&o, d, &got) && !radon_direct_noise(&o, d, &want);
 	check_case(many, both && got == plain && got == want,
 		   "gather %zu: %g, not %g; the definition %g", i, got, plain, want);
-	check_free();
 }
 
 /*

@@ -47,7 +47,6 @@ check_operators(struct check_many *many, struct check_rng *r, size_t set)
 	check_case(many, ntau == want && lead == want_lead, "size %zu: axis", s);
 	check_case(many, a <= 2e-6 && b <= 2e-6 && c <= 1e-6, "size %zu method %d: %g %g %g", s,
 		   method, a, b, c);
-	check_free();
 }
 
 /* With h = 0, or with one r of 0, the second axis changes nothing. */
@@ -66,7 +65,6 @@ check_one_axis(void)
 	const double e = scene_distance(a, scene_widen(b, n), n);
 	check(n == scene_panel_size(&plain) && e < 1e-6,
 	      "radon: one curve of 0 along y is no axis at all", "%g", e);
-	check_free();
 }
 
 static void
@@ -80,7 +78,6 @@ check_inverses(struct check_many *many, struct check_rng *r, size_t set)
 	o.fmin = band ? 20 : 0;
 	o.fmax = band ? 90 : 0;
 	scene_inverse(many, o, scene_damaged(r, &o), 1e-4);
-	check_free();
 }
 
 /* Steps enough lead to the dense solution. */
@@ -98,7 +95,6 @@ check_dense(void)
 	const double e =
 	    scene_error(&o, scene_noise(&rng, o.nx * o.nt), radon_direct_lsq, &m, NULL);
 	check(e <= 1e-3, "radon: lsq in a plane goes to the dense solution", "%g", e);
-	check_free();
 }
 
 /*
@@ -140,7 +136,6 @@ check_ellipse(void)
 	}
 	check(e[1] < -14 && e[0] > -5, "radon: elliptic moveouts need two axes",
 	      "%.1f dB with two axes, %.1f with one", e[1], e[0]);
-	check_free();
 }
 
 /* Energy beyond one end of either axis tells of it. */

@@ -76,15 +76,6 @@ scene_run(const struct radon_options *o, const float *in, struct radon_report *r
 	return scene_on->run(o, in, r);
 }
 
-void
-scene_end(struct check_many *many, const char *name)
-{
-	char text[160];
-
-	snprintf(text, sizeof text, "%s%s", scene_on->name, name);
-	check_end(many, text);
-}
-
 double
 scene_distance(const float *a, const double *b, size_t n)
 {

@@ -175,7 +175,6 @@ check_registers(struct check_many *many, struct check_rng *r, size_t i)
 			q.o.registers = bytes[b];
 			check_both(&on_cpu, many, &q, UNIFORM);
 		}
-	check_free();
 }
 
 static double
@@ -203,7 +202,6 @@ check_adjoint(struct check_many *many, struct check_rng *r, size_t set)
 	const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
 	const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
 	check_case(many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a, b);
-	check_free();
 }
 
 /* Tiles heavier than a piece included; and values that come by index, where there are seven threads. */
@@ -225,7 +223,6 @@ check_threads(struct check_many *many, struct check_rng *r, size_t set)
 		check_case(many, !memcmp(one, more, bytes), "%s type %d: %d threads",
 			   problem_name(&q, kind), type, q.o.threads);
 	}
-	check_free();
 }
 
 /* In 1-D such a plan has one tile, more points than a thread takes at a time, and points that stay unsorted. */
@@ -251,7 +248,6 @@ check_one_tile(struct check_many *many, struct check_rng *r, size_t single)
 	const double two = problem_error(&q, 2, 1, c), one = problem_error(&q, 1, 1, f);
 	check_case(many, two < o.tol && one < o.tol, "single %zu: %g %g", single, two, one);
 	usfft_free(p);
-	check_free();
 }
 
 static void

@@ -142,7 +142,6 @@ check_pieces(struct check_many *many, struct check_rng *r, size_t i)
 	check_case(many, !memcmp(whole, parts, q.modes * 2 * real), "%s",
 		   problem_name(&q, UNIFORM));
 	usfft_free(p);
-	check_free();
 }
 
 enum { MANY = 21 }; /* more vectors than two threads take at once */

@@ -159,7 +159,6 @@ check_odd_targets(const struct engine *e, struct check_rng *r)
 	check_case(&many,
 		   e->type3(&o, &from.pt, from.c, &to.pt, 1, out, &bad) == -EINVAL && bad == 2,
 		   "infinite point: %zu", bad);
-	check_free();
 	engine_end(e, &many, "type 3 of no points, of no targets, and what is not finite");
 }
 
@@ -228,7 +227,6 @@ check_inverse_stops(const struct engine *e, struct check_rng *r)
 	for (size_t i = 0; i < sizeof f / sizeof *f; i++)
 		sum += fabs(f[i]);
 	check_case(&many, sum == 0, "zeros give %g", sum);
-	check_free();
 	engine_end(e, &many, "the inverse stops where it is told, and at once for zeros");
 }
 
@@ -275,7 +273,6 @@ check_dense(struct check_many *many, struct check_rng *r, size_t i)
 	v.maps = maps;
 	const double e = dense_error(&q, i % 7 ? w : NULL, b, v);
 	check_case(many, e <= 1e-8, "case %zu: %.1e", i, e);
-	check_free();
 }
 
 /* Points on a lattice share the box evenly; a point that is there twice counts half. */

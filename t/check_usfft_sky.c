@@ -133,7 +133,6 @@ check_dot(struct check_many *many, struct check_rng *r, size_t set)
 	check_case(many, fabs(left - right) <= 1e-13 * norm, "case %zu: %.17g and %.17g", set, left,
 		   right);
 	usfft_sky_free(p);
-	check_free();
 }
 
 /* A sky that many visibilities have seen comes back, with weights and without. */
@@ -157,7 +156,6 @@ check_sky_inverse(struct check_many *many, struct check_rng *r, size_t i)
 	check_case(many, got.residual <= 1e-11 && e <= 1e-9, "case %zu: residual %.1e, error %.1e",
 		   i, got.residual, e);
 	usfft_sky_free(p);
-	check_free();
 }
 
 void
