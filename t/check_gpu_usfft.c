@@ -59,6 +59,14 @@ inverse(const struct usfft_options *o, const struct usfft_points *pt, const doub
 	return told(gpu_usfft_inverse(gpu, o, pt, w, b, v, modes, got, bad));
 }
 
+static struct engine on_gpu = {.name = "gpu: usfft, ",
+			       .begin = begin,
+			       .points = points,
+			       .type1 = type1,
+			       .type2 = type2,
+			       .type3 = type3,
+			       .inverse = inverse};
+
 /*
  * Moves points 2^-40 of a cell beyond multiples of 2^-20. In 2-D and 3-D the CPU cuts places for weights off after 2^-28, which
  * changes these points by no more than 2^-40.
@@ -79,58 +87,49 @@ round_points(struct problem *q)
 }
 
 static void
-weights_agree(struct check_rng *r)
+weights_agree(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	enum { POINTS = 1000, ROUNDS = 5 };
+	const enum kind kind = i % 2 ? CLUSTERED : UNIFORM;
+	const struct usfft_options o = {
+	    .dim = 1 + (int)i / 2, .tol = 1e-7, .n = {20, 12, 9}, .threads = 1};
+	double w[POINTS], want[POINTS], worst = 0;
+	struct problem q;
+	size_t bad;
 
-	for (int i = 0; i < 3 * 2; i++) {
-		const struct usfft_options o = {
-		    .dim = 1 + i / 2, .tol = 1e-7, .n = {20, 12, 9}, .threads = 1};
-		enum { POINTS = 1000, ROUNDS = 5 };
-		double w[POINTS], want[POINTS], worst = 0;
-		struct problem q;
-		size_t bad;
-		problem_make(&q, &o, POINTS, i % 2 ? CLUSTERED : UNIFORM, r);
-		round_points(&q);
-		begin((size_t)i);
-		check_poison(w, sizeof w);
-		const int err = told(gpu_usfft_pipe(gpu, &o, &q.pt, ROUNDS, w, &bad)) ||
-				usfft_pipe(&o, &q.pt, ROUNDS, want, &bad);
-		for (size_t j = 0; j < POINTS && !err; j++) {
-			const double e = fabs(w[j] / want[j] - 1);
-			worst = e <= worst ? worst : e; /* NaN counts */
-		}
-		check_case(&many, !err && worst <= 1e-11, "%s: returns %d, %.2e",
-			   problem_name(&q, i % 2 ? CLUSTERED : UNIFORM), err, worst);
-		check_free();
+	problem_make(&q, &o, POINTS, kind, r);
+	round_points(&q);
+	begin(i);
+	check_poison(w, sizeof w);
+	const int err = told(gpu_usfft_pipe(gpu, &o, &q.pt, ROUNDS, w, &bad)) ||
+			usfft_pipe(&o, &q.pt, ROUNDS, want, &bad);
+	for (size_t j = 0; j < POINTS && !err; j++) {
+		const double e = fabs(w[j] / want[j] - 1);
+		worst = e <= worst ? worst : e; /* NaN counts */
 	}
-	check_end(&many, "gpu: usfft's weights are the CPU's");
+	check_case(many, !err && worst <= 1e-11, "%s: returns %d, %.2e", problem_name(&q, kind),
+		   err, worst);
 }
 
 /* The order in which threads and blocks run changes no bit; nor does the way that values came. */
 static void
-same_bytes(const struct engine *e, struct check_rng *r)
+same_bytes(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int dim = 1 + (int)set;
+	const struct usfft_options o = {
+	    .dim = dim, .tol = 1e-4, .n = {40, 30, 20}, .single = dim == 2, .threads = 1};
+	struct problem q;
 
-	for (int dim = 1; dim <= 3; dim++) {
-		struct usfft_options o = {
-		    .dim = dim, .tol = 1e-4, .n = {40, 30, 20}, .single = dim == 2, .threads = 1};
-		struct problem q;
-		problem_make(&q, &o, 5000, dim == 3 ? UNIFORM : CLUSTERED, r);
-		const size_t bytes = 2 * q.modes * (o.single ? sizeof(float) : sizeof(double));
-		char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
-		begin(0);
-		int err = problem_run_on(e, &q, 1, -1, false, one);
-		for (int i = 0; i < check_orders(); i++) {
-			begin((size_t)i);
-			err |= problem_run_on(e, &q, 1, -1, i % 2, more);
-			check_case(&many, !err && !memcmp(one, more, bytes), "%d-D, order %d", dim,
-				   i);
-		}
-		check_free();
+	problem_make(&q, &o, 5000, dim == 3 ? UNIFORM : CLUSTERED, r);
+	const size_t bytes = 2 * q.modes * (o.single ? sizeof(float) : sizeof(double));
+	char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
+	begin(0);
+	int err = problem_run_on(&on_gpu, &q, 1, -1, false, one);
+	for (int i = 0; i < check_orders(); i++) {
+		begin((size_t)i);
+		err |= problem_run_on(&on_gpu, &q, 1, -1, i % 2, more);
+		check_case(many, !err && !memcmp(one, more, bytes), "%d-D, order %d", dim, i);
 	}
-	check_end(&many, "gpu: usfft gives the same bytes in every run");
 }
 
 /* Coordinates and values as columns of one record, and as arrays of their own. */
@@ -195,20 +194,13 @@ too_large(void)
 void
 check_gpu_usfft(struct gpu *g)
 {
-	const struct engine on_gpu = {.name = "gpu: usfft, ",
-				      .every = check_large ? 3 : 2,
-				      .begin = begin,
-				      .points = points,
-				      .type1 = type1,
-				      .type2 = type2,
-				      .type3 = type3,
-				      .inverse = inverse};
 	struct check_rng r = {41};
 
 	gpu = g;
+	on_gpu.every = check_large ? 3 : 2;
 	check_usfft_on(&on_gpu);
-	weights_agree(&r);
-	same_bytes(&on_gpu, &r);
+	check_each_from("gpu: usfft's weights are the CPU's", 3 * 2, &r, weights_agree);
+	check_each_from("gpu: usfft gives the same bytes in every run", 3, &r, same_bytes);
 	strides_agree(&r);
 	too_large();
 }

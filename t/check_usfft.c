@@ -3,13 +3,13 @@
 
 /* Both types of a problem stay below its tolerance. */
 static void
-check_both(const struct engine *e, struct check_many *many, struct problem *q, enum kind kind)
+check_both(struct check_many *many, struct problem *q, enum kind kind)
 {
 	for (int type = 1; type <= 2; type++) {
 		void *out = check_alloc(2 * (type == 1 ? q->modes : q->pt.m), sizeof(double));
 		const int sign = (type == 1) == (kind % 2 == 0) ? -1 : 1;
-		engine_begin(e, many);
-		const int err = problem_run_on(e, q, type, sign, many->cases % 3 != 2, out);
+		engine_begin(many);
+		const int err = problem_run_on(engine_on, q, type, sign, many->cases % 3 != 2, out);
 		const double error = err ? INFINITY : problem_error(q, type, sign, out);
 		check_case(many, error <= q->o.tol,
 			   "%s type %d, registers of %d, case %zu: returns %d, error %.2e",
@@ -18,101 +18,88 @@ check_both(const struct engine *e, struct check_many *many, struct problem *q, e
 }
 
 static void
-check_error(const struct engine *e, struct check_many *many, const struct usfft_options *o,
-	    size_t m, enum kind kind, struct check_rng *r)
+check_error(struct check_many *many, const struct usfft_options *o, size_t m, enum kind kind,
+	    struct check_rng *r)
 {
 	struct problem q;
 
 	problem_make(&q, o, m, kind, r);
-	check_both(e, many, &q, kind);
-	check_free();
+	check_both(many, &q, kind);
 }
 
 static const size_t small[3][3] = {{1000}, {48, 35}, {18, 10, 13}};
 
 /* Where not every case runs, each tolerance has one kind of points. */
 static void
-check_tolerances(const struct engine *e, bool single, struct check_rng *r)
+check_tolerances(bool single, struct check_rng *r)
 {
-	const double least = single ? 5e-7 : e->every > 1 ? 5e-14 : 5e-15;
+	const double least = single ? 5e-7 : engine_on->every > 1 ? 5e-14 : 5e-15;
 	struct check_many many = {0};
 
-	for (int dim = 1; dim <= 3; dim++)
-		for (enum kind kind = 0; kind < KINDS; kind++) {
-			struct usfft_options o = {.dim = dim, .single = single, .threads = 2};
-			struct problem q;
-			size_t i = 0;
-			memcpy(o.n, small[dim - 1], sizeof o.n);
-			problem_make(&q, &o, 400, kind, r);
-			for (q.o.tol = 1e-2; q.o.tol > least; q.o.tol /= 10, i++)
-				if (e->every == 1 || i % KINDS == (size_t)kind)
-					check_both(e, &many, &q, kind);
-			check_free();
-		}
-	engine_end(e, &many,
-		   single ? "float: errors stay below tolerances 1e-2 to 1e-6"
-			  : "double: errors stay below tolerances from 1e-2 on");
+	for (size_t set = 0; set < 3 * KINDS; set++) {
+		const enum kind kind = set % KINDS;
+		struct usfft_options o = {
+		    .dim = 1 + (int)set / KINDS, .single = single, .threads = 2};
+		struct problem q;
+		size_t i = 0;
+		memcpy(o.n, small[set / KINDS], sizeof o.n);
+		problem_make(&q, &o, 400, kind, r);
+		for (q.o.tol = 1e-2; q.o.tol > least; q.o.tol /= 10, i++)
+			if (engine_on->every == 1 || i % KINDS == (size_t)kind)
+				check_both(&many, &q, kind);
+		check_free();
+	}
+	check_end(&many, single ? "float: errors stay below tolerances 1e-2 to 1e-6"
+				: "double: errors stay below tolerances from 1e-2 on");
 }
 
 /* Axes shorter than a window, and tiles of many points. */
 static void
-check_shapes(const struct engine *e, struct check_rng *r)
+check_shapes(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const size_t n[] = {1, 2, 3, 7, 16, 31, 129};
-	struct check_many many = {0};
 
-	for (size_t i = 0; i < sizeof n / sizeof *n; i++)
-		for (size_t m = 1; m < 4000; m = 3 * m + 1) {
-			struct usfft_options o = {.dim = 1 + (int)((m + i) % 3),
-						  .tol = i % 2 ? 1e-8 : 1e-4,
-						  .single = i % 2 == 0,
-						  .n = {n[i], n[(i + 3) % 7], n[(i + 5) % 7]},
-						  .fft_order = i % 2,
-						  .threads = 1 + (int)(i % 3)};
-			check_error(e, &many, &o, m, i == 4 ? DUPLICATE : UNIFORM, r);
-		}
-	engine_end(e, &many,
-		   "odd, single and short axes, one point and many, both orders of modes");
+	for (size_t m = 1; m < 4000; m = 3 * m + 1) {
+		struct usfft_options o = {.dim = 1 + (int)((m + i) % 3),
+					  .tol = i % 2 ? 1e-8 : 1e-4,
+					  .single = i % 2 == 0,
+					  .n = {n[i], n[(i + 3) % 7], n[(i + 5) % 7]},
+					  .fft_order = i % 2,
+					  .threads = 1 + (int)(i % 3)};
+		check_error(many, &o, m, i == 4 ? DUPLICATE : UNIFORM, r);
+	}
 }
 
 /* Long 1-D grids are cut into rows, and have more tiles than 65536 on the GPU. */
 static void
-check_long(const struct engine *e, struct check_rng *r)
+check_long(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	const struct usfft_options o = {.dim = 1,
+					.tol = i < 2 ? 1e-12 : 1e-5,
+					.n = {150000 + i},
+					.single = i == 2,
+					.fft_order = i == 3,
+					.threads = 2};
 
-	for (size_t i = 0; i < 4; i++) {
-		struct usfft_options o = {.dim = 1,
-					  .tol = i < 2 ? 1e-12 : 1e-5,
-					  .n = {150000 + i},
-					  .single = i == 2,
-					  .fft_order = i == 3,
-					  .threads = 2};
-		if (i % e->every == e->every - 1)
-			check_error(e, &many, &o, 5000, i % 2 ? UNIFORM : FAR, r);
-	}
-	engine_end(e, &many, "a long axis is as exact as a short one");
+	if (i % engine_on->every == engine_on->every - 1)
+		check_error(many, &o, 5000, i % 2 ? UNIFORM : FAR, r);
 }
 
 /* The Gaussian window of the paper keeps its tolerances. */
 static void
-check_gauss(const struct engine *e, struct check_rng *r)
+check_gauss(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
-	size_t i = 0;
+	const struct usfft_options o = {
+	    .dim = 2, .tol = pow(10, -2 - (double)i), .n = {30, 41}, .gauss = true, .threads = 1};
 
-	for (double tol = 1e-2; tol > 5e-10; tol /= 10, i++) {
-		struct usfft_options o = {
-		    .dim = 2, .tol = tol, .n = {30, 41}, .gauss = true, .threads = 1};
-		if (i % e->every == 0)
-			check_error(e, &many, &o, 300, UNIFORM, r);
-	}
-	engine_end(e, &many, "the Gaussian window stays below tolerances 1e-2 to 1e-9");
+	if (i % engine_on->every == 0)
+		check_error(many, &o, 300, UNIFORM, r);
 }
 
 static void
-check_not_finite(const struct engine *e)
+check_not_finite(void)
 {
+	const struct engine *const e = engine_on;
 	struct check_many many = {0};
 	struct usfft_options o = {.dim = 1, .tol = 1e-3, .n = {8}, .threads = 2};
 	double x[3] = {0.1, 0.2, 0.3}, c[6] = {1, 2, 3, 4, 5, 6};
@@ -130,33 +117,31 @@ check_not_finite(const struct engine *e)
 	check_case(&many, e->points(p, &pt, c, 2, &bad) == -EINVAL && bad == 1,
 		   "infinite point: %zu", bad);
 	usfft_free(p);
-	engine_end(e, &many, "what is not finite is refused, and found");
+	check_end(&many, "what is not finite is refused, and found");
 }
 
 /* The sum of nothing is zero, and type 2 has nothing to write. */
 static void
-check_no_points(const struct engine *e)
+check_no_points(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const struct engine *const e = engine_on;
+	const int dim = 1 + (int)set;
+	struct usfft_options o = {.dim = dim, .tol = 1e-6, .n = {9, 5, 3}, .threads = 2};
+	const struct usfft_points none = {.stride = 1};
+	struct usfft_plan *p;
+	double c[2] = {7, 7}, f[2 * 9 * 5 * 3];
+	size_t bad, modes = dim == 1 ? 9 : dim == 2 ? 45 : 135;
 
-	for (int dim = 1; dim <= 3; dim++) {
-		struct usfft_options o = {.dim = dim, .tol = 1e-6, .n = {9, 5, 3}, .threads = 2};
-		const struct usfft_points none = {.stride = 1};
-		struct usfft_plan *p;
-		double c[2] = {7, 7}, f[2 * 9 * 5 * 3];
-		size_t bad, modes = dim == 1 ? 9 : dim == 2 ? 45 : 135;
-		check_poison(f, sizeof f);
-		if (usfft_plan(&p, &o) || e->points(p, &none, c, 2, &bad) ||
-		    e->type1(p, -1, NULL, f))
-			die("no plan");
-		for (size_t i = 0; i < 2 * modes; i++)
-			check_case(&many, f[i] == 0, "%d-D: mode %zu is %g", dim, i / 2, f[i]);
-		if (e->points(p, &none, NULL, 0, &bad) || e->type2(p, -1, f, c))
-			die("no plan");
-		check_case(&many, c[0] == 7 && c[1] == 7, "%d-D: type 2 wrote", dim);
-		usfft_free(p);
-	}
-	engine_end(e, &many, "no points: modes are zero, and no values");
+	(void)r;
+	check_poison(f, sizeof f);
+	if (usfft_plan(&p, &o) || e->points(p, &none, c, 2, &bad) || e->type1(p, -1, NULL, f))
+		die("no plan");
+	for (size_t i = 0; i < 2 * modes; i++)
+		check_case(many, f[i] == 0, "%d-D: mode %zu is %g", dim, i / 2, f[i]);
+	if (e->points(p, &none, NULL, 0, &bad) || e->type2(p, -1, f, c))
+		die("no plan");
+	check_case(many, c[0] == 7 && c[1] == 7, "%d-D: type 2 wrote", dim);
+	usfft_free(p);
 }
 
 /* The loops of every kind of register that the CPU has, for all numbers of taps that tolerances ask for. */
@@ -173,7 +158,7 @@ check_registers(struct check_many *many, struct check_rng *r, size_t i)
 	for (int b = 0; b < kinds; b++)
 		for (q.o.tol = 1e-1; q.o.tol > (o.single ? 1e-6 : 1e-14); q.o.tol /= 3) {
 			q.o.registers = bytes[b];
-			check_both(&on_cpu, many, &q, UNIFORM);
+			check_both(many, &q, UNIFORM);
 		}
 }
 
@@ -274,15 +259,21 @@ check_usfft_on(const struct engine *e)
 {
 	struct check_rng r = {11};
 
-	check_tolerances(e, false, &r);
-	check_tolerances(e, true, &r);
-	check_shapes(e, &r);
-	check_long(e, &r);
-	check_gauss(e, &r);
-	check_not_finite(e);
-	check_no_points(e);
-	check_usfft_crowds_on(e);
-	check_usfft_more_on(e);
+	engine_on = e;
+	check_whose(e->name);
+	check_tolerances(false, &r);
+	check_tolerances(true, &r);
+	check_each_from("odd, single and short axes, one point and many, both orders of modes", 7,
+			&r, check_shapes);
+	check_each_from("a long axis is as exact as a short one", 4, &r, check_long);
+	check_each_from("the Gaussian window stays below tolerances 1e-2 to 1e-9", 8, &r,
+			check_gauss);
+	check_not_finite();
+	check_each_from("no points: modes are zero, and no values", 3, &r, check_no_points);
+	check_usfft_crowds();
+	check_usfft_types();
+	check_whose("");
+	engine_on = &on_cpu;
 }
 
 void

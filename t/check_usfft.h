@@ -24,7 +24,7 @@ enum kind { UNIFORM, CLUSTERED, DUPLICATE, EDGE, RADON, FAR, KINDS };
 
 /* What transforms: the CPU, and in check_gpu_usfft.c the GPU. */
 struct engine {
-	const char *name;	      /* the names of its tests begin so */
+	const char *name;	      /* what the names of its tests begin with: check_whose() */
 	size_t every;		      /* of cases that take long, one in so many runs */
 	void (*begin)(size_t number); /* is called before each case; NULL: nothing is */
 
@@ -40,10 +40,10 @@ struct engine {
 		       double *modes, struct usfft_outcome *got, size_t *bad);
 };
 extern const struct engine on_cpu;
+extern const struct engine *engine_on; /* of the functions below; at first the CPU */
 
-/* Before a case, and after all of them, of the test of that name. */
-void engine_begin(const struct engine *e, const struct check_many *many);
-void engine_end(const struct engine *e, struct check_many *many, const char *name);
+/* Before a case of m. */
+void engine_begin(const struct check_many *m);
 
 void problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum kind kind,
 		  struct check_rng *r);
@@ -70,8 +70,8 @@ void problem_run(const struct problem *q, int type, int sign, void *out);
 
 /* The checks that both engines pass. */
 void check_usfft_on(const struct engine *e);
-void check_usfft_crowds_on(const struct engine *e);
-void check_usfft_more_on(const struct engine *e);
+void check_usfft_crowds(void);
+void check_usfft_types(void);
 
 /* Those of the CPU alone. */
 void check_usfft_batch(void);

@@ -80,33 +80,28 @@ worst(const struct batch_case *c)
 }
 
 static void
-check_batches(struct check_rng *r)
+check_batches(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t sizes[] = {16, 32, 48, 64, 80, 112, 144, 240, 336, 560};
-	struct check_many many = {0};
 	int bytes[3];
 	const int kinds = problem_registers(bytes);
 
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		for (int q = 0; q < 4 * kinds; q++) {
-			const bool single = q % 2, rows = q / 2 % 2;
-			const int b = bytes[q / 4];
-			const struct batch_ops *ops = &usfft_loops((int)b, single)->batch;
-			struct batch_case c;
-			make_case(&c, sizes[i], single, rows, r);
-			if (rows)
-				ops->rows(&c.f, c.data, c.ld, c.in, c.out, c.work);
-			else
-				ops->columns(&c.f, c.data, c.ld, c.width / 2, c.in, c.out, c.work);
-			const double error = worst(&c);
-			check_case(&many, error < (single ? 4e-6 : 1e-14),
-				   "n %zu, %s, %s, registers of %d: error %.2e", sizes[i],
-				   single ? "float" : "double", rows ? "rows" : "columns", b,
-				   error);
-			batch_free(&c.f);
-			check_free();
-		}
-	check_end(&many, "batches of FFTs are the sums, and keep to their gaps");
+	for (int q = 0; q < 4 * kinds; q++) {
+		const bool single = q % 2, rows = q / 2 % 2;
+		const int b = bytes[q / 4];
+		const struct batch_ops *ops = &usfft_loops(b, single)->batch;
+		struct batch_case c;
+		make_case(&c, sizes[set], single, rows, r);
+		if (rows)
+			ops->rows(&c.f, c.data, c.ld, c.in, c.out, c.work);
+		else
+			ops->columns(&c.f, c.data, c.ld, c.width / 2, c.in, c.out, c.work);
+		const double error = worst(&c);
+		check_case(many, error < (single ? 4e-6 : 1e-14),
+			   "n %zu, %s, %s, registers of %d: error %.2e", sizes[set],
+			   single ? "float" : "double", rows ? "rows" : "columns", b, error);
+		batch_free(&c.f);
+	}
 }
 
 /* Pieces of all sizes, the last point's records wherever they fit: beside a small grid, and in a large one. */
@@ -153,7 +148,7 @@ run_many(struct check_many *many, struct problem *q, int type, struct check_rng 
 	const size_t real = q->o.single ? sizeof(float) : sizeof(double);
 	const size_t nin = type == 1 ? q->pt.m : q->modes, nout = type == 1 ? q->modes : q->pt.m;
 	const size_t bytes = 2 * nout * real;
-	char *in = weir_xalloc(MANY * nin, 2 * real), *out = weir_xalloc(MANY + 2, bytes);
+	char *in = check_alloc(MANY * nin, 2 * real), *out = check_alloc(MANY + 2, bytes);
 	const void *from[MANY];
 	void *to[MANY], *alone[2] = {out + MANY * bytes, out + (MANY + 1) * bytes};
 	struct usfft_plan *p;
@@ -178,36 +173,29 @@ run_many(struct check_many *many, struct problem *q, int type, struct check_rng 
 	check_case(many, !memcmp(to[MANY - 2], alone[0], 2 * bytes),
 		   "type %d: other bytes than alone", type);
 	usfft_free(p);
-	weir_free(in);
-	weir_free(out);
 }
 
 /* Vectors on the same points: small grids with layers, in all dimensions, and a grid too large for them. Tolerances take turns. */
 static void
-check_vectors(struct check_rng *r)
+check_vectors(struct check_many *many, struct check_rng *r, size_t set)
 {
 	static const size_t n[4][3] = {{300}, {31, 40}, {9, 12, 11}, {200, 150}};
-	struct check_many many = {0};
+	const int i = (int)set;
 	int bytes[3];
-	const int kinds = problem_registers(bytes);
+	problem_registers(bytes);
+	struct usfft_options o = {.dim = i % 4 == 3 ? 2 : 1 + i % 4,
+				  .single = i / 4 % 2,
+				  .fft_order = i / 8 % 2,
+				  .threads = 1 + i % 2,
+				  .registers = bytes[i / 16]};
+	struct problem q;
 
-	for (int i = 0; i < 16 * kinds; i++) {
-		struct usfft_options o = {.dim = i % 4 == 3 ? 2 : 1 + i % 4,
-					  .single = i / 4 % 2,
-					  .fft_order = i / 8 % 2,
-					  .threads = 1 + i % 2,
-					  .registers = bytes[i / 16]};
-		const enum kind kind = i % 2 ? UNIFORM : EDGE;
-		struct problem q;
-		memcpy(o.n, n[i % 4], sizeof o.n);
-		problem_make(&q, &o, i % 4 == 3 ? 250 : 700, kind, r);
-		q.o.tol = (i / 8 + i / 16) % 2 ? 1e-2 / 30 : 1e-2;
-		for (; q.o.tol > (o.single ? 5e-6 : 5e-14); q.o.tol /= 900)
-			for (int type = 1; type <= 2; type++)
-				run_many(&many, &q, type, r);
-		check_free();
-	}
-	check_end(&many, "many vectors keep the tolerance, and are the same bytes as two alone");
+	memcpy(o.n, n[i % 4], sizeof o.n);
+	problem_make(&q, &o, i % 4 == 3 ? 250 : 700, i % 2 ? UNIFORM : EDGE, r);
+	q.o.tol = (i / 8 + i / 16) % 2 ? 1e-2 / 30 : 1e-2;
+	for (; q.o.tol > (o.single ? 5e-6 : 5e-14); q.o.tol /= 900)
+		for (int type = 1; type <= 2; type++)
+			run_many(many, &q, type, r);
 }
 
 /* --- crowds: many equal float values in few places: rounding must not add up --------------------------------------- */
@@ -261,35 +249,36 @@ check_crowded_vectors(struct check_many *many, struct problem *q, const double *
 }
 
 /* Values that records carry, and values that they point to. */
-void
-check_usfft_crowds_on(const struct engine *e)
+static void
+check_crowd(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const size_t each[] = {200, 1000, 20000, 200000};
-	struct check_rng r = {31};
-	struct check_many many = {0};
+	const struct usfft_options o = {.dim = 1 + (int)(i % 3),
+					.tol = 1e-6,
+					.single = true,
+					.n = {7, 7, 7},
+					.threads = 1 + (int)(i % 2)};
+	struct problem q;
+	const double *want = make_crowd(&q, &o, each[i / 6], i / 3 % 2, r);
 
-	for (size_t i = 0; i < 24 / (e->every > 1 ? 2 : 1); i++) {
-		const struct usfft_options o = {.dim = 1 + (int)(i % 3),
-						.tol = 1e-6,
-						.single = true,
-						.n = {7, 7, 7},
-						.threads = 1 + (int)(i % 2)};
-		struct problem q;
-		const double *want = make_crowd(&q, &o, each[i / 6], i / 3 % 2, &r);
-		for (int carried = 0; carried < 2; carried++) {
-			float f[2 * MODES];
-			engine_begin(e, &many);
-			const int err = problem_run_on(e, &q, 1, -1, carried, f);
-			const double error =
-			    err ? INFINITY : problem_distance(f, true, want, 2 * q.modes, 0);
-			check_case(&many, error <= 1e-6, "%s, carried %d: returns %d, error %.2e",
-				   problem_name(&q, UNIFORM), carried, err, error);
-		}
-		if (e == &on_cpu)
-			check_crowded_vectors(&many, &q, want);
-		check_free();
+	for (int carried = 0; carried < 2; carried++) {
+		float f[2 * MODES];
+		engine_begin(many);
+		const int err = problem_run_on(engine_on, &q, 1, -1, carried, f);
+		const double error =
+		    err ? INFINITY : problem_distance(f, true, want, 2 * q.modes, 0);
+		check_case(many, error <= 1e-6, "%s, carried %d: returns %d, error %.2e",
+			   problem_name(&q, UNIFORM), carried, err, error);
 	}
-	engine_end(e, &many, "many equal float values at one place keep the least tolerance");
+	if (engine_on == &on_cpu)
+		check_crowded_vectors(many, &q, want);
+}
+
+void
+check_usfft_crowds(void)
+{
+	check_each("many equal float values at one place keep the least tolerance",
+		   engine_on->every > 1 ? 12 : 24, 31, check_crowd);
 }
 
 /* --- lines: the 1-D core for points on lines, against the exact sums ---------------------------------------------- */
@@ -360,14 +349,19 @@ row_error(const struct lines *t, int type, int sign, size_t l, const float *got)
 }
 
 static void
-check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
-	    const struct line_ops *ops, struct check_rng *r)
+check_lines(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct lines t;
+	static const size_t sizes[] = {1, 2, 3, 17, 64, 181};
+	const size_t i = set % 36, m = sizes[i / 6], n = sizes[i % 6],
+		     k = 8 * (i / 6) * (i % 6 + 20);
+	const int sign = i / 6 % 2 ? 1 : -1;
 	float *out = check_alloc(2 * L * (m > n ? m : n), sizeof *out);
+	struct lines t;
+	int bytes[3];
 
+	problem_registers(bytes);
 	make_lines(&t, m, n, k, r);
-	t.plan.ops = ops;
+	t.plan.ops = &usfft_loops(bytes[set / 36], true)->line;
 	for (int type = 1; type <= 2; type++) {
 		check_poison(out, 2 * L * (type == 1 ? n : m) * sizeof *out);
 		(type == 1 ? usfft_line_type1 : usfft_line_type2)(&t.plan, &t.work, sign, k,
@@ -380,33 +374,20 @@ check_shape(struct check_many *many, size_t m, size_t n, size_t k, int sign,
 	}
 	usfft_line_free(&t.plan);
 	usfft_line_work_free(&t.work);
-	check_free();
-}
-
-static void
-check_lines(void)
-{
-	struct check_rng r = {7};
-	struct check_many many = {0};
-	static const size_t sizes[] = {1, 2, 3, 17, 64, 181};
-	int bytes[3];
-	const int kinds = problem_registers(bytes);
-
-	for (int b = 0; b < kinds; b++)
-		for (size_t i = 0; i < 36; i++)
-			check_shape(&many, sizes[i / 6], sizes[i % 6], 8 * (i / 6) * (i % 6 + 20),
-				    i / 6 % 2 ? 1 : -1, &usfft_loops(bytes[b], true)->line, &r);
-	check_end(&many,
-		  "line transforms stay within 1e-6 of the exact sums, in every kind of register");
 }
 
 void
 check_usfft_batch(void)
 {
 	struct check_rng r = {29};
+	int bytes[3];
+	const size_t kinds = (size_t)problem_registers(bytes);
 
-	check_batches(&r);
+	check_each_from("batches of FFTs are the sums, and keep to their gaps", 10, &r,
+			check_batches);
 	check_each_from("points in pieces are sorted as points at once", 12, &r, check_pieces);
-	check_vectors(&r);
-	check_lines();
+	check_each_from("many vectors keep the tolerance, and are the same bytes as two alone",
+			16 * kinds, &r, check_vectors);
+	check_each("line transforms stay within 1e-6 of the exact sums, in every kind of register",
+		   36 * kinds, 7, check_lines);
 }

@@ -2,6 +2,8 @@
 #include "t/check_usfft.h"
 #include "usfft/inverse.h"
 
+enum { SHAPES = 9 };
+
 /* Where boxes lie: points and targets. */
 struct boxes {
 	double wide, mid, swide, smid;
@@ -38,58 +40,60 @@ type3_error(const struct engine *e, const struct problem *from, const struct pro
 }
 
 static double
-boxes_error(const struct engine *e, const struct usfft_options *o, const struct boxes *b, int sign,
-	    struct check_rng *r)
+boxes_error(const struct usfft_options *o, const struct boxes *b, int sign, struct check_rng *r)
 {
-	const size_t m = 300 / e->every,
-		     l = 270 / e->every; /* 300 and 270: more than a block of phases */
+	/* 300 and 270: more than a block of phases */
+	const size_t m = 300 / engine_on->every, l = 270 / engine_on->every;
 	struct problem from, to;
 
 	problem_make(&from, o, m, UNIFORM, r);
 	problem_make(&to, o, l, UNIFORM, r);
 	move(&from, b->wide, b->mid);
 	move(&to, b->swide, b->smid);
-	const double error = type3_error(e, &from, &to, sign, 0);
-	check_free();
-	return error;
+	return type3_error(engine_on, &from, &to, sign, 0);
 }
 
+/* Targets far away, i rising. */
 static void
-check_type3(const struct engine *e, struct check_rng *r)
+check_far(struct check_many *many, struct check_rng *r, size_t i)
 {
-	static const struct boxes shape[] = {
+	const double far = 100 * pow(5, (double)(i / 12)),
+		     mid = i % 3 ? 0 : 123.4 * (double)(i % 12);
+	const struct boxes b = {1 + (double)(i % 4), mid / 7, 2 * far, mid};
+	const struct usfft_options o = {
+	    .dim = 1, .n = {1}, .tol = i % 2 ? 1e-13 : 1e-14, .threads = 2};
+	const double error = boxes_error(&o, &b, i % 2 ? 1 : -1, r);
+
+	check_case(many, error <= o.tol, "targets to %g, tol %g: %.2e", far, o.tol, error);
+}
+
+/* Boxes of many shapes; from i = SHAPES on, targets far away. */
+static void
+check_type3(struct check_many *many, struct check_rng *r, size_t i)
+{
+	static const struct boxes shape[SHAPES] = {
 	    {1, 0, 40, 0},	{1, 0.3, 25, 7.5}, {300, 1000, 0.1, 2},
 	    {0, 0.2, 9, 1},	{2, 0, 0, 3.25},   {0, 1, 0, 2},
 	    {1, -20, 30, 1000}, {2e-16, 1, 0, 2},  {0, 0.7, 8e-16, 4}};
 	static const double tol[] = {1e-4, 1e-3, 1e-11, 1e-6, 1e-9, 1e-12};
-	struct check_many many = {0};
 
-	for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-		for (int dim = 1; dim <= (shape[i].swide > 20 ? 2 : 3); dim++)
-			for (size_t k = 0; k < (e->every == 1 ? 6 : dim == 3 ? 2 : 3); k++) {
-				const struct usfft_options o = {.dim = dim,
-								.n = {1, 1, 1},
-								.tol = tol[k],
-								.single = k == 0,
-								.gauss = k == 1 && i == 1,
-								.threads = 2};
-				engine_begin(e, &many);
-				const double error =
-				    boxes_error(e, &o, &shape[i], i % 2 ? 1 : -1, r);
-				check_case(&many, error <= o.tol, "%d-D case %zu tol %g: %.2e", dim,
-					   i, o.tol, error);
-			}
-	for (double far = 100; far < 1e5 && e->every == 1; far *= 5)
-		for (int i = 0; i < 12; i++) {
-			const double mid = i % 3 ? 0 : 123.4 * i;
-			const struct boxes b = {1 + i % 4, mid / 7, 2 * far, mid};
-			const struct usfft_options o = {
-			    .dim = 1, .n = {1}, .tol = i % 2 ? 1e-13 : 1e-14, .threads = 2};
-			const double error = boxes_error(e, &o, &b, i % 2 ? 1 : -1, r);
-			check_case(&many, error <= o.tol, "targets to %g, tol %g: %.2e", far, o.tol,
-				   error);
+	if (i >= SHAPES) {
+		check_far(many, r, i - SHAPES);
+		return;
+	}
+	for (int dim = 1; dim <= (shape[i].swide > 20 ? 2 : 3); dim++)
+		for (size_t k = 0; k < (engine_on->every == 1 ? 6 : dim == 3 ? 2 : 3); k++) {
+			const struct usfft_options o = {.dim = dim,
+							.n = {1, 1, 1},
+							.tol = tol[k],
+							.single = k == 0,
+							.gauss = k == 1 && i == 1,
+							.threads = 2};
+			engine_begin(many);
+			const double error = boxes_error(&o, &shape[i], i % 2 ? 1 : -1, r);
+			check_case(many, error <= o.tol, "%d-D case %zu tol %g: %.2e", dim, i,
+				   o.tol, error);
 		}
-	engine_end(e, &many, "type 3 stays below its tolerance, wherever its boxes lie");
 }
 
 /*
@@ -112,27 +116,24 @@ ends_error(double tol, double cells, struct check_rng *r)
 	}
 	for (size_t i = 0; i < L; i++)
 		s[i] = cells / 4 * (i ? 1 - 1e-3 * rng_unit(r) : -1);
-	const double e = type3_error(&on_cpu, &from, &to, 1, sqrt(2.0 * M * L));
-	check_free();
-	return e;
+	return type3_error(&on_cpu, &from, &to, 1, sqrt(2.0 * M * L));
 }
 
 static void
-check_type3_ends(struct check_rng *r)
+check_type3_ends(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const double tol = pow(10, -3 - (double)set);
 
-	for (double tol = 1e-3; tol > 1e-12; tol /= 10)
-		for (double cells = 20; cells < 500; cells *= 1.06) {
-			const double e = ends_error(tol, cells, r);
-			check_case(&many, e <= tol, "tol %g, %g cells: %.2e", tol, cells, e);
-		}
-	check_end(&many, "type 3 keeps its tolerance at the ends of both boxes");
+	for (double cells = 20; cells < 500; cells *= 1.06) {
+		const double e = ends_error(tol, cells, r);
+		check_case(many, e <= tol, "tol %g, %g cells: %.2e", tol, cells, e);
+	}
 }
 
 static void
-check_odd_targets(const struct engine *e, struct check_rng *r)
+check_odd_targets(struct check_rng *r)
 {
+	const struct engine *const e = engine_on;
 	const struct usfft_options o = {.dim = 1, .n = {1}, .tol = 1e-4, .threads = 1};
 	struct check_many many = {0};
 	struct problem from, to;
@@ -159,52 +160,47 @@ check_odd_targets(const struct engine *e, struct check_rng *r)
 	check_case(&many,
 		   e->type3(&o, &from.pt, from.c, &to.pt, 1, out, &bad) == -EINVAL && bad == 2,
 		   "infinite point: %zu", bad);
-	engine_end(e, &many, "type 3 of no points, of no targets, and what is not finite");
+	check_end(&many, "type 3 of no points, of no targets, and what is not finite");
 }
 
 /* Modes seen at enough points come back, in as many iterations as the CPU takes. */
 static void
-check_inverse(const struct engine *e, struct check_rng *r)
+check_inverse(struct check_many *many, struct check_rng *r, size_t i)
 {
 	static const size_t points[] = {60, 500, 2500};
 	const struct usfft_inverse v = {.sign = 1, .iter = 200, .rtol = 1e-11};
-	struct check_many many = {0};
+	const struct usfft_options o = {
+	    .dim = 1 + (int)i / 2, .tol = 1e-12, .n = {11, 8, 5}, .fft_order = i % 2, .threads = 2};
+	const size_t m = points[i / 2];
+	struct usfft_outcome got = {0}, want = {0};
+	struct problem q;
+	size_t bad;
 
-	for (int i = 0; i < 2 * 3; i++) {
-		const int dim = 1 + i / 2;
-		const struct usfft_options o = {
-		    .dim = dim, .tol = 1e-12, .n = {11, 8, 5}, .fft_order = i % 2, .threads = 2};
-		const size_t m = points[dim - 1];
-		struct usfft_outcome got = {0}, want = {0};
-		struct problem q;
-		size_t bad;
-		problem_make(&q, &o, m, UNIFORM, r);
-		double *b = check_alloc(2 * m, sizeof *b), *w = check_alloc(m, sizeof *w),
-		       *f = check_alloc(2 * q.modes, sizeof *f),
-		       *cpu = check_alloc(2 * q.modes, sizeof *cpu);
-		for (size_t j = 0; j < m; j++)
-			w[j] = 0.5 + rng_unit(r);
-		problem_run(&q, 2, 1, b);
-		engine_begin(e, &many);
-		const int err = e->inverse(&o, &q.pt, i % 2 ? w : NULL, b, &v, f, &got, &bad) ||
-				usfft_inverse(&o, &q.pt, i % 2 ? w : NULL, b, &v, cpu, &want, &bad);
-		const double error = problem_distance(f, false, q.fd, 2 * q.modes, 0),
-			     apart = problem_distance(f, false, cpu, 2 * q.modes, 0);
-		check_case(
-		    &many,
-		    !err && got.residual <= v.rtol && error <= 1e-9 && apart <= 1e-9 &&
-			got.iterations == want.iterations,
-		    "%d-D: returns %d, %d iterations, of the CPU %d, residual %.1e, error %.1e",
-		    dim, err, got.iterations, want.iterations, got.residual, error);
-		check_free();
-	}
-	engine_end(e, &many, "the inverse gives back modes that enough points have seen");
+	problem_make(&q, &o, m, UNIFORM, r);
+	double *b = check_alloc(2 * m, sizeof *b), *w = check_alloc(m, sizeof *w),
+	       *f = check_alloc(2 * q.modes, sizeof *f),
+	       *cpu = check_alloc(2 * q.modes, sizeof *cpu);
+	for (size_t j = 0; j < m; j++)
+		w[j] = 0.5 + rng_unit(r);
+	w = i % 2 ? w : NULL;
+	problem_run(&q, 2, 1, b);
+	engine_begin(many);
+	const int err = engine_on->inverse(&o, &q.pt, w, b, &v, f, &got, &bad) ||
+			usfft_inverse(&o, &q.pt, w, b, &v, cpu, &want, &bad);
+	const double error = problem_distance(f, false, q.fd, 2 * q.modes, 0),
+		     apart = problem_distance(f, false, cpu, 2 * q.modes, 0);
+	check_case(many,
+		   !err && got.residual <= v.rtol && error <= 1e-9 && apart <= 1e-9 &&
+		       got.iterations == want.iterations,
+		   "%d-D: returns %d, %d iterations, of the CPU %d, residual %.1e, error %.1e",
+		   o.dim, err, got.iterations, want.iterations, got.residual, error);
 }
 
 /* One iteration, and values that are all zero. */
 static void
-check_inverse_stops(const struct engine *e, struct check_rng *r)
+check_inverse_stops(struct check_rng *r)
 {
+	const struct engine *const e = engine_on;
 	const struct usfft_options o = {.dim = 2, .tol = 1e-6, .n = {9, 7}, .threads = 1};
 	const struct usfft_inverse v = {.sign = -1, .iter = 1, .rtol = 0};
 	struct check_many many = {0};
@@ -227,7 +223,7 @@ check_inverse_stops(const struct engine *e, struct check_rng *r)
 	for (size_t i = 0; i < sizeof f / sizeof *f; i++)
 		sum += fabs(f[i]);
 	check_case(&many, sum == 0, "zeros give %g", sum);
-	engine_end(e, &many, "the inverse stops where it is told, and at once for zeros");
+	check_end(&many, "the inverse stops where it is told, and at once for zeros");
 }
 
 /* Conjugate gradients come to the dense solution: weights, damping, coils. */
@@ -328,14 +324,16 @@ check_pipe_spokes(void)
 }
 
 void
-check_usfft_more_on(const struct engine *e)
+check_usfft_types(void)
 {
 	struct check_rng r = {43};
 
-	check_type3(e, &r);
-	check_odd_targets(e, &r);
-	check_inverse(e, &r);
-	check_inverse_stops(e, &r);
+	check_each_from("type 3 stays below its tolerance, wherever its boxes lie",
+			SHAPES + (engine_on->every == 1 ? 5 * 12 : 0), &r, check_type3);
+	check_odd_targets(&r);
+	check_each_from("the inverse gives back modes that enough points have seen", 2 * 3, &r,
+			check_inverse);
+	check_inverse_stops(&r);
 }
 
 void
@@ -343,7 +341,8 @@ check_usfft_more(void)
 {
 	struct check_rng r = {23};
 
-	check_type3_ends(&r);
+	check_each_from("type 3 keeps its tolerance at the ends of both boxes", 9, &r,
+			check_type3_ends);
 	check_each_from("the inverse is that of the dense equations, damped, weighted, of coils",
 			24, &r, check_dense);
 	check_pipe();
