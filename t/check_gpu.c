@@ -56,30 +56,32 @@ unusable_devices_are_refused(void)
 }
 
 bool check_large;
+struct gpu *gpu_on;
 
 void
-check_on_devices(const char *name,
-		 void (*cases)(struct gpu *one, struct gpu *several, struct check_many *m))
+check_on_devices(const char *name, void (*cases)(struct gpu *one, struct check_many *m))
 {
 	static const char *const lists[] = {"0,1", "2,0,1"};
+	struct gpu *const before = gpu_on;
 	char why[GPU_WHY], text[160];
 
 	if (cudacpu_devices)
 		cudacpu_devices(3);
 	for (size_t i = check_large; i < sizeof lists / sizeof *lists; i++) {
-		struct gpu *one = gpu_open("", why),
-			   *several = one ? gpu_open(lists[i], why) : NULL;
+		struct gpu *one = gpu_open("", why);
 		struct check_many m = {0};
 		snprintf(text, sizeof text, "%s, on devices %s", name, lists[i]);
-		if (several)
-			cases(one, several, &m);
-		if (several)
+		gpu_on = one ? gpu_open(lists[i], why) : NULL;
+		if (gpu_on) {
+			cases(one, &m);
 			check_end(&m, text);
-		else
+		} else {
 			check_skip(text, why);
-		gpu_close(several);
+		}
+		gpu_close(gpu_on);
 		gpu_close(one);
 	}
+	gpu_on = before;
 	if (cudacpu_devices)
 		cudacpu_devices(1);
 }
@@ -87,7 +89,7 @@ check_on_devices(const char *name,
 /* grows: launches have another shape on a device that has more multiprocessors or more shared memory. */
 static const struct {
 	const char *name;
-	void (*run)(struct gpu *g);
+	void (*run)(void);
 	bool grows;
 } twins[] = {{"gpu/morphrec", check_gpu_morphrec, true},
 	     {"gpu/emst", check_gpu_emst, true},
@@ -105,13 +107,13 @@ check_twins(void)
 		char why[GPU_WHY];
 		if (check_large && !twins[i].grows)
 			continue;
-		struct gpu *g = check_wanted(twins[i].name) ? gpu_open("", why) : NULL;
-		if (g)
-			twins[i].run(g);
+		gpu_on = check_wanted(twins[i].name) ? gpu_open("", why) : NULL;
+		if (gpu_on)
+			twins[i].run();
 		else if (check_wanted(twins[i].name))
 			check_skip(twins[i].name, why);
 		check_order(0);
-		gpu_close(g);
+		gpu_close(gpu_on);
 	}
 }
 

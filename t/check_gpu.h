@@ -36,13 +36,16 @@ check_order(int order)
 		cudacpu_order(order, 20161u);
 }
 
+/* What the checks run on: a device, or the several of check_on_devices(). */
+extern struct gpu *gpu_on;
+
 /* Frees what the devices hold, which have so many bytes each from now on, 0: plenty. On a GPU it does nothing. */
 static inline void
-check_memory(struct gpu *g, size_t bytes)
+check_memory(size_t bytes)
 {
 	if (!cudacpu_memory)
 		return;
-	gpu_release(g);
+	gpu_release(gpu_on);
 	cudacpu_memory(bytes ? bytes : (size_t)1 << 40);
 }
 
@@ -50,17 +53,16 @@ check_memory(struct gpu *g, size_t bytes)
  * Runs cases on the devices 0,1 and on 2,0,1, of which there are three under t/cudacpu; one: the first alone. A test of that
  * name each, a skip where there are not so many. What else is open then does not go on: its device is not the one in use.
  */
-void check_on_devices(const char *name,
-		      void (*cases)(struct gpu *one, struct gpu *several, struct check_many *m));
+void check_on_devices(const char *name, void (*cases)(struct gpu *one, struct check_many *m));
 
 /* The programs' checks, in check_gpu_NAME.c. */
-void check_gpu_morphrec(struct gpu *g);
-void check_gpu_emst(struct gpu *g);
-void check_gpu_wconv(struct gpu *g);
-void check_gpu_wconv_adjoint(struct gpu *g);
-void check_gpu_wconv_restore(struct gpu *g);
-void check_gpu_usfft(struct gpu *g);
-void check_gpu_radon(struct gpu *g);
-void check_gpu_dptrace(struct gpu *g);
+void check_gpu_morphrec(void);
+void check_gpu_emst(void);
+void check_gpu_wconv(void);
+void check_gpu_wconv_adjoint(void);
+void check_gpu_wconv_restore(void);
+void check_gpu_usfft(void);
+void check_gpu_radon(void);
+void check_gpu_dptrace(void);
 
 #endif

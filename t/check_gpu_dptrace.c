@@ -10,14 +10,13 @@ enum { SAMPLES = 40 };
  * given up, their sums alone are compared.
  */
 static bool
-same_tables(struct gpu *g, const struct check_chain *c, bool uneven, enum dptrace_method method,
-	    bool margins)
+same_tables(const struct check_chain *c, bool uneven, enum dptrace_method method, bool margins)
 {
 	int at[2][CHAIN_SEGMENTS * CHAIN_GUIDES] = {{0}};
 	double best[2], margin[2][CHAIN_SEGMENTS * CHAIN_GUIDES] = {{0}};
 	const int a = dptrace_tables(c->seg, c->nseg, c->phi, DPTRACE_WINDOW, 1, at[0], &best[0],
 				     margins ? margin[0] : NULL),
-		  b = gpu_dptrace_tables(g, c->seg, c->nseg, c->phi, method, at[1], &best[1],
+		  b = gpu_dptrace_tables(gpu_on, c->seg, c->nseg, c->phi, method, at[1], &best[1],
 					 margins ? margin[1] : NULL);
 	size_t first = 0;
 
@@ -34,27 +33,21 @@ same_tables(struct gpu *g, const struct check_chain *c, bool uneven, enum dptrac
 }
 
 static void
-tables_agree(struct gpu *g)
+tables_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const double bounds[] = {.1, .35, .8, M_PI / 2, 2.2, M_PI};
 	static struct check_chain c;
-	struct check_many m = {0};
-	struct check_rng r = {41};
+	const enum dptrace_method method = i % 16 == 7 ? DPTRACE_D3 : DPTRACE_WINDOW;
+	const struct check_shape of = {2 + rng_below(r, CHAIN_GUIDES - 1), 1, i % 10 ? 12 : SAMPLES,
+				       i % 3 == 1, i % 2 ? 5 : 0};
 
-	for (int i = 0; i < 150; i++) {
-		const bool margins = i % 5 < 3;
-		const enum dptrace_method method = i % 16 == 7 ? DPTRACE_D3 : DPTRACE_WINDOW;
-		const struct check_shape of = {2 + rng_below(&r, CHAIN_GUIDES - 1), 1,
-					       i % 10 ? 12 : SAMPLES, i % 3 == 1, i % 2 ? 5 : 0};
-		c.nseg = 1 + rng_below(&r, CHAIN_SEGMENTS);
-		c.phi = bounds[i % 6];
-		check_chain(&c, &r, &of);
-		check_order(i % check_orders());
-		check_case(&m, same_tables(g, &c, of.uneven, method, margins),
-			   "%d: %zu segments, phi %g, uneven %d, %zu values, method %d", i, c.nseg,
-			   c.phi, of.uneven, of.values, (int)method);
-	}
-	check_end(&m, "gpu: dptrace, on given tables path, sum and margins are the CPU's");
+	c.nseg = 1 + rng_below(r, CHAIN_SEGMENTS);
+	c.phi = bounds[i % 6];
+	check_chain(&c, r, &of);
+	check_order((int)i % check_orders());
+	check_case(m, same_tables(&c, of.uneven, method, i % 5 < 3),
+		   "%zu: %zu segments, phi %g, uneven %d, %zu values, method %d", i, c.nseg, c.phi,
+		   of.uneven, of.values, (int)method);
 }
 
 /*
@@ -62,51 +55,35 @@ tables_agree(struct gpu *g)
  * may be in any warp; and links that climb in more than 128 ways, which have a kernel of their own.
  */
 static void
-long_guides_agree(struct gpu *g)
+long_guides_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const double bounds[] = {M_PI, .1, .8, M_PI};
 	static const int ends[2] = {3, 2};
 	static struct check_chain c = {.nseg = 1};
-	struct check_many m = {0};
-	struct check_rng r = {42};
+	const bool paper = i == 0;
+	const struct check_shape of = {5 + rng_below(r, 2), paper ? SAMPLES : CHAIN_SAMPLES - 2,
+				       paper ? SAMPLES : CHAIN_SAMPLES, false, i == 2 ? 5 : 0};
 
-	for (int i = 0; i < 4; i++) {
-		const bool paper = i == 0;
-		const struct check_shape of = {
-		    5 + rng_below(&r, 2), paper ? SAMPLES : CHAIN_SAMPLES - 2,
-		    paper ? SAMPLES : CHAIN_SAMPLES, false, i == 2 ? 5 : 0};
-		c.phi = bounds[i];
-		check_segment(&c, 0, &r, &of, ends);
-		check_order(i % check_orders());
-		check_case(&m, same_tables(g, &c, false, paper ? DPTRACE_D3 : DPTRACE_WINDOW, true),
-			   "%d: %zu guides", i, of.n);
-	}
-	check_end(&m,
-		  "gpu: dptrace, long guides give the CPU's sums, by the paper's recursion, too");
+	c.phi = bounds[i];
+	check_segment(&c, 0, r, &of, ends);
+	check_order((int)i % check_orders());
+	check_case(m, same_tables(&c, false, paper ? DPTRACE_D3 : DPTRACE_WINDOW, true),
+		   "%zu: %zu guides", i, of.n);
 }
 
 /* Two rows of a guide lie in the shared memory of a block, which has 64 KB here, 228 at most on any GPU. */
 static void
-long_guides_are_said(struct gpu *g)
+long_guides_are_said(void)
 {
 	static const int d[] = {1, 30000, 1}, o[] = {0, -15000, 0};
 	static const double h[] = {1, 1};
 	const struct dptrace_table t = {.n = 3, .dv = 1, .ex = 1, .h = h, .d = d, .o = o};
 	int at[3];
 	double best;
-	const int err = gpu_dptrace_tables(g, &t, 1, 1, DPTRACE_WINDOW, at, &best, NULL);
+	const int err = gpu_dptrace_tables(gpu_on, &t, 1, 1, DPTRACE_WINDOW, at, &best, NULL);
 
-	check(err == -EIO && strstr(gpu_why(g), "shared memory"),
-	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(g));
-}
-
-static void
-given_tables_agree(struct gpu *g)
-{
-	tables_agree(g);
-	long_guides_agree(g);
-	if (!check_large)
-		long_guides_are_said(g);
+	check(err == -EIO && strstr(gpu_why(gpu_on), "shared memory"),
+	      "gpu: dptrace says that guides are too long for it", "%d: %s", err, gpu_why(gpu_on));
 }
 
 enum { WIDE = 61, HIGH = 47, PLANES = 3, LINES = 3, POINTS = 4 };
@@ -163,26 +140,19 @@ same_trace(const struct dptrace_trace *a, const struct dptrace_trace *b)
 	return true;
 }
 
-struct held {
-	struct gpu *g;
-	bool picture;
-};
-
 static int
-run_held(void *ctx, struct dptrace_plan *p)
+run_held(void *picture, struct dptrace_plan *p)
 {
-	struct held *h = ctx;
-
-	return gpu_dptrace_run(h->g, p, &h->picture);
+	return gpu_dptrace_run(gpu_on, p, picture);
 }
 
 /* The GPU also settles what the plan tries. */
 static bool
-same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_line *l, size_t n,
+same_traces(const struct dptrace_image *im, const struct dptrace_line *l, size_t n,
 	    const struct dptrace_options *o)
 {
-	struct held held = {.g = g};
-	const struct dptrace_runner gpu = {run_held, &held};
+	bool picture = false; /* whether the device holds it */
+	const struct dptrace_runner gpu = {run_held, &picture};
 	struct dptrace_options there = *o;
 	struct dptrace_plan a, b;
 	struct why why;
@@ -192,7 +162,7 @@ same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_
 	if (dptrace_plan(&a, im, l, n, o, &why) || dptrace_plan(&b, im, l, n, &there, &why))
 		return false;
 	dptrace_run(&a);
-	ok = !run_held(&held, &b);
+	ok = !run_held(&picture, &b);
 	for (size_t i = 0; i < n && ok; i++)
 		ok = same_trace(&a.trace[i], &b.trace[i]);
 	dptrace_free(&a);
@@ -200,64 +170,44 @@ same_traces(struct gpu *g, const struct dptrace_image *im, const struct dptrace_
 	return ok;
 }
 
-/* What a row leaves out is left to the program. */
+/* What a row leaves out is left to the program; without a score it is DPTRACE_RIDGE. */
 static const struct {
 	struct dptrace_options o;
-	size_t planes;
+	size_t planes; /* 0: 1 */
 	size_t memory; /* of the device, 0: plenty */
 } asked[] = {
-    {{.score = DPTRACE_RIDGE, .margins = true}, 1, 0},
-    {{.score = DPTRACE_RIDGE, .polarity = 1, .n = 5, .d = 33, .halfwidth = 9}, 3, 0},
-    {{.score = DPTRACE_RIDGE,
-      .polarity = -1,
-      .d = 41,
-      .halfwidth = 5,
-      .passes = 3,
-      .margins = true},
-     1,
-     0},
-    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3, 0},
-    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3, 0},
-    {{.score = DPTRACE_EDGE, .polarity = -1, .halfwidth = 20, .d = 9}, 1, 0},
-    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .method = DPTRACE_D3, .margins = true},
-     1,
-     0},
-    {{.score = DPTRACE_RIDGE, .sigma = 1.1, .n = 2, .passes = 1, .margins = true}, 1, 0},
-    {{.score = DPTRACE_RIDGE, .phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7}, 1, 0},
-    {{.score = DPTRACE_RIDGE, .n = 5, .d = 25, .margins = true}, 1, 5000000},
-    {{.score = DPTRACE_RIDGE, .objective = DPTRACE_COST, .snap = -1, .margins = true}, 1, 0},
-    {{.score = DPTRACE_RIDGE,
-      .objective = DPTRACE_COST,
-      .polarity = -1,
-      .passes = 3,
-      .d = 24,
-      .snap = 3,
-      .margins = true},
+    {{.margins = true}},
+    {{.polarity = 1, .n = 5, .d = 33, .halfwidth = 9}, 3},
+    {{.polarity = -1, .d = 41, .halfwidth = 5, .passes = 3, .margins = true}},
+    {{.score = DPTRACE_EDGE, .margins = true, .spacing = 9}, 3},
+    {{.score = DPTRACE_EDGE, .polarity = 1, .arc = true, .phi = .3}, 3},
+    {{.score = DPTRACE_EDGE, .polarity = -1, .halfwidth = 20, .d = 9}},
+    {{.score = DPTRACE_SIN, .arc = true, .n = 4, .d = 15, .method = DPTRACE_D3, .margins = true}},
+    {{.sigma = 1.1, .n = 2, .passes = 1, .margins = true}},
+    {{.phi = 3, .sigma = 4, .d = 3, .halfwidth = 40, .n = 7}},
+    {{.n = 5, .d = 25, .margins = true}, 1, 5000000},
+    {{.objective = DPTRACE_COST, .snap = -1, .margins = true}},
+    {{.objective = DPTRACE_COST, .polarity = -1, .passes = 3, .d = 24, .snap = 3, .margins = true},
      3,
      4000000},
-    {{.score = DPTRACE_RIDGE, .snap = 4, .d = 31, .halfwidth = 20, .passes = 3, .margins = true},
-     1,
-     0},
-    {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3, 0},
+    {{.snap = 4, .d = 31, .halfwidth = 20, .passes = 3, .margins = true}},
+    {{.score = DPTRACE_EDGE, .objective = DPTRACE_COST, .sigma = 1.5}, 3},
+    /* d is more than a warp */
     {{.score = DPTRACE_EDGE,
       .objective = DPTRACE_COST,
       .polarity = -1,
       .passes = 1,
       .n = 4,
-      .d = 35, /* more than a warp */
+      .d = 35,
       .method = DPTRACE_D3,
-      .margins = true},
-     1,
-     0},
-    {{.score = DPTRACE_RIDGE,
-      .objective = DPTRACE_COST,
+      .margins = true}},
+    /* guides get some 290 samples: more than threads; links climb in fewer than 128 ways */
+    {{.objective = DPTRACE_COST,
       .passes = 1,
       .n = 30,
-      .d = 500, /* guides get some 290: more than threads; links climb in fewer than 128 ways */
+      .d = 500,
       .halfwidth = 40,
-      .margins = true},
-     1,
-     0}};
+      .margins = true}}};
 
 /* Makes a mask with a hole. */
 static void
@@ -280,13 +230,14 @@ options_of(size_t row)
 
 /* Row i of asked, on a random picture. */
 static void
-row_agrees(struct gpu *g, struct check_rng *r, size_t i, struct check_many *m)
+row_agrees(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static float v[PLANES][HIGH][WIDE];
 	static unsigned char mask[HIGH * WIDE];
 	const struct dptrace_options o = options_of(i);
-	const struct dptrace_image im = {asked[i].planes,	   HIGH, WIDE, &v[0][0][0],
-					 i % 3 == 1 ? mask : NULL, {0}};
+	const struct dptrace_image im = {
+	    asked[i].planes + !asked[i].planes, HIGH, WIDE, &v[0][0][0],
+	    i % 3 == 1 ? mask : NULL,		{0}};
 	double xy[LINES][POINTS][2];
 	struct dptrace_line l[LINES];
 
@@ -294,26 +245,21 @@ row_agrees(struct gpu *g, struct check_rng *r, size_t i, struct check_many *m)
 	random_picture(v, r);
 	random_lines(l, xy, r);
 	check_order((int)m->cases % check_orders());
-	check_memory(g, asked[i].memory);
-	check_case(m, same_traces(g, &im, l, LINES, &o), "row %zu of asked: %s", i, gpu_why(g));
-	check_memory(g, 0);
+	check_memory(asked[i].memory);
+	check_case(m, same_traces(&im, l, LINES, &o), "row %zu of asked: %s", i, gpu_why(gpu_on));
+	check_memory(0);
 }
 
 static void
-pictures_agree(struct gpu *g)
+pictures_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng r = {42};
-
-	for (size_t i = 0; i < sizeof asked / sizeof *asked; i += check_large ? 2 : 1)
-		row_agrees(g, &r, i, &m);
-	check_end(&m, "gpu: dptrace, vertices, scores, margins and warnings on pictures are the "
-		      "CPU's, bit by bit");
+	if (i % 2 == 0 || !check_large)
+		row_agrees(m, r, i);
 }
 
 /* The host's part of many lines is shared among threads. */
 static void
-threads_agree(struct gpu *g)
+threads_agree(void)
 {
 	enum { MANY = 15 };
 	static float v[PLANES][HIGH][WIDE];
@@ -329,30 +275,30 @@ threads_agree(struct gpu *g)
 	for (size_t i = 0; i < MANY; i++)
 		random_lines(l[i], xy[i], &r);
 	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0][0], NULL, {0}};
-	check(same_traces(g, &im, l[0], MANY * LINES, &o),
+	check(same_traces(&im, l[0], MANY * LINES, &o),
 	      "gpu: dptrace by several threads of the host gives the bytes of the CPU", "%s",
-	      gpu_why(g));
+	      gpu_why(gpu_on));
 }
 
 /* One of the rows has memory for a line at a time. */
 static void
-shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+shares_agree(struct gpu *one, struct check_many *m)
 {
 	static const size_t rows[] = {1, 5, 9};
 	struct check_rng r = {43};
 
 	(void)one;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		row_agrees(several, &r, rows[i], m);
+		row_agrees(m, &r, rows[i]);
 }
 
 /* Segments are an axis of a launch's blocks. */
 static void
-many_segments_are_said(struct gpu *g)
+many_segments_are_said(void)
 {
 	enum { MANY = 65537 };
 	static float v[HIGH][WIDE];
-	double(*xy)[2] = weir_xalloc(MANY, sizeof *xy);
+	double(*xy)[2] = check_alloc(MANY, sizeof *xy);
 	struct dptrace_line l = {.xy = (const double(*)[2])xy, .n = MANY};
 	const struct dptrace_image im = {1, HIGH, WIDE, &v[0][0], NULL, {0}};
 	struct dptrace_options o = options_of(1); /* a polarity, so that none is found */
@@ -366,23 +312,30 @@ many_segments_are_said(struct gpu *g)
 		xy[i][1] = 10 + 4 * (double)(i / 2 % 2);
 	}
 	const int planned = dptrace_plan(&p, &im, &l, 1, &o, &why);
-	const int got = planned ? 0 : gpu_dptrace_run(g, &p, NULL);
-	check(got == -EIO && strstr(gpu_why(g), "a line of 65536 segments: 65535 is the most"),
+	const int got = planned ? 0 : gpu_dptrace_run(gpu_on, &p, NULL);
+	check(got == -EIO && strstr(gpu_why(gpu_on), "a line of 65536 segments: 65535 is the most"),
 	      "gpu: dptrace says that a line has too many segments", "%d: %s", got,
-	      planned ? why.text : gpu_why(g));
+	      planned ? why.text : gpu_why(gpu_on));
 	if (!planned)
 		dptrace_free(&p);
-	weir_free(xy);
 }
 
 void
-check_gpu_dptrace(struct gpu *g)
+check_gpu_dptrace(void)
 {
-	given_tables_agree(g);
-	pictures_agree(g);
-	threads_agree(g);
+	check_each("gpu: dptrace, on given tables path, sum and margins are the CPU's", 150, 41,
+		   tables_agree);
+	check_each("gpu: dptrace, long guides give the CPU's sums, by the paper's recursion, too",
+		   4, 42, long_guides_agree);
 	if (!check_large)
-		many_segments_are_said(g);
-	gpu_release(g); /* others get the little memory that some rows leave a device */
+		long_guides_are_said();
+	check_each(
+	    "gpu: dptrace, vertices, scores, margins and warnings on pictures are the CPU's, "
+	    "bit by bit",
+	    sizeof asked / sizeof *asked, 42, pictures_agree);
+	threads_agree();
+	if (!check_large)
+		many_segments_are_said();
+	gpu_release(gpu_on); /* others get the little memory that some rows leave a device */
 	check_on_devices("gpu: dptrace gives the bytes of the CPU", shares_agree);
 }

@@ -3,23 +3,23 @@
 #include "t/check_gpu.h"
 #include "t/emst_scene.h"
 
-/* Holds g's tree to the one that is wanted, which is freed, in one of the orders. */
+/* Holds the tree to the one that is wanted, which is freed, in one of the orders. */
 static void
-tree_check(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *want,
-	   struct check_many *m, const char *what)
+tree_check(const struct emst_set *s, bool brute, struct emst_tree *want, struct check_many *m,
+	   const char *what)
 {
 	const int order = (int)m->cases % check_orders();
 	struct emst_tree got;
 
 	check_order(order);
-	const int err = gpu_emst_run(g, s, brute, &got);
-	same_tree(m, want, &got, err, err == -EIO ? gpu_why(g) : what, m->cases);
+	const int err = gpu_emst_run(gpu_on, s, brute, &got);
+	same_tree(m, want, &got, err, err == -EIO ? gpu_why(gpu_on) : what, m->cases);
 	emst_tree_free(want);
 }
 
 /* Few colours, many of them equally far apart, on the lattice and by brute force. */
 static void
-colours_agree(struct gpu *g)
+colours_agree(void)
 {
 	static const unsigned side[] = {3, 5, 9, 16, 40, 255}, step[] = {1, 1, 2, 3, 5, 17};
 	struct check_rng r = {21};
@@ -32,7 +32,7 @@ colours_agree(struct gpu *g)
 		for (int brute = 0; brute <= (i % 3 == 0); brute++) {
 			struct emst_tree want;
 			emst_direct(&s.s, NULL, &want);
-			tree_check(g, &s.s, brute, &want, &m[brute], "colours");
+			tree_check(&s.s, brute, &want, &m[brute], "colours");
 		}
 		sample_free(&s);
 	}
@@ -42,49 +42,39 @@ colours_agree(struct gpu *g)
 
 /* More of them, against the CPU's: clouds and sheets; then posterised, sparse, and a full cube. */
 static void
-pictures_agree(struct gpu *g)
+pictures_agree(struct check_many *m, struct check_rng *r, size_t set)
 {
 	static const unsigned n[] = {9000, 3000, 20000}, side[] = {15, 255, 20},
 			      step[] = {17, 1, 1};
-	struct check_rng r = {23};
-	struct check_many m = {0};
+	struct sample s;
+	struct emst_tree want;
 
-	for (size_t set = 0; set < CLOUDS + 3; set += check_large ? 2 : 1) {
-		struct sample s;
-		struct emst_tree want;
-		if (set < CLOUDS)
-			cloud_colours(&s, &r, set, set ? 2500 : 5000);
-		else
-			random_colours(&s, &r, n[set - CLOUDS], side[set - CLOUDS],
-				       step[set - CLOUDS]);
-		emst_run_kd(&s.s, 1, &want);
-		tree_check(g, &s.s, false, &want, &m, "picture");
-		sample_free(&s);
-	}
-	check_end(&m,
-		  "gpu: emst of clouds, sheets, posterised and sparse colours is the CPU's tree");
+	if (check_large && set % 2)
+		return;
+	if (set < CLOUDS)
+		cloud_colours(&s, r, set, set ? 2500 : 5000);
+	else
+		random_colours(&s, r, n[set - CLOUDS], side[set - CLOUDS], step[set - CLOUDS]);
+	emst_run_kd(&s.s, 1, &want);
+	tree_check(&s.s, false, &want, m, "picture");
+	sample_free(&s);
 }
 
 static void
-points_agree(struct gpu *g)
+points_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const unsigned dims[] = {2, 3, 1, 4, 5, 9, 16};
-	struct check_rng r = {22};
-	struct check_many m = {0};
+	struct sample s;
+	struct emst_tree want;
 
-	for (int i = 0; i < 14; i++) {
-		struct sample s;
-		struct emst_tree want;
-		/* 1100 points: several tiles of 256, some parts of a grid */
-		random_points(&s, &r, i == 0 ? 1100 : 1 + rng_below(&r, 300), dims[i % 7],
-			      i % 4 == 1 ? 5 : 0, i % 2);
-		for (int brute = 0; brute < 2; brute++) {
-			emst_direct(&s.s, NULL, &want);
-			tree_check(g, &s.s, brute, &want, &m, brute ? "brute" : "points");
-		}
-		sample_free(&s);
+	/* 1100 points: several tiles of 256, some parts of a grid */
+	random_points(&s, r, i == 0 ? 1100 : 1 + rng_below(r, 300), dims[i % 7], i % 4 == 1 ? 5 : 0,
+		      i % 2);
+	for (int brute = 0; brute < 2; brute++) {
+		emst_direct(&s.s, NULL, &want);
+		tree_check(&s.s, brute, &want, m, brute ? "brute" : "points");
 	}
-	check_end(&m, "gpu: emst of points in 1 to 16 dimensions is the definition's tree");
+	sample_free(&s);
 }
 
 /* Coordinate a of point p: in 40 small clouds, on a grid of 8 columns, or on a line with growing steps. */
@@ -102,47 +92,43 @@ cluster(struct check_rng *r, unsigned kind, size_t p, unsigned a, unsigned k)
 
 /* Enough points for a deep tree of boxes, against the CPU's. */
 static void
-clusters_agree(struct gpu *g)
+clusters_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	enum { N = 6000 };
-	struct check_rng r = {24};
-	struct check_many m = {0};
-	double *x = weir_xalloc(N * 4, sizeof *x);
+	const unsigned k = 1 + (unsigned)i % 4;
+	const size_t n = 6000 - 600 * i;
+	double *x = check_alloc(n * k, sizeof *x);
+	const struct emst_set s = {.type = EMST_F64, .n = n, .k = k, .x = x};
+	struct emst_tree want;
 
-	for (unsigned i = 0; i < 9; i++) {
-		const unsigned k = 1 + i % 4;
-		const size_t n = N - 600 * i;
-		for (size_t j = 0; j < n * k; j++)
-			x[j] = cluster(&r, i % 3, j / k, (unsigned)(j % k), k);
-		const struct emst_set s = {.type = EMST_F64, .n = n, .k = k, .x = x};
-		struct emst_tree want;
-		if (emst_run_kd(&s, 1, &want))
-			check_case(&m, false, "set %u: equal points", i);
-		else
-			tree_check(g, &s, false, &want, &m, "clusters");
-	}
-	weir_free(x);
-	check_end(&m, "gpu: emst of clusters, grids and lines of points is the CPU's tree");
+	for (size_t j = 0; j < n * k; j++)
+		x[j] = cluster(r, (unsigned)i % 3, j / k, (unsigned)(j % k), k);
+	if (emst_run_kd(&s, 1, &want))
+		check_case(m, false, "set %zu: equal points", i);
+	else
+		tree_check(&s, false, &want, m, "clusters");
 }
 
 static void
-equal_points_are_refused(struct gpu *g)
+equal_points_are_refused(void)
 {
 	static const float x[][2] = {{0, 0}, {1, 2}, {3, 1}, {1, 2}};
 	const struct emst_set s = {.type = EMST_F32, .n = 4, .k = 2, .x = x};
 	struct emst_tree t;
-	const int err = gpu_emst_run(g, &s, false, &t);
+	const int err = gpu_emst_run(gpu_on, &s, false, &t);
 
 	check(err == -EEXIST && !t.edge, "gpu: emst refuses equal points, as on the CPU", "%d",
 	      err);
 }
 
 void
-check_gpu_emst(struct gpu *g)
+check_gpu_emst(void)
 {
-	colours_agree(g);
-	pictures_agree(g);
-	points_agree(g);
-	clusters_agree(g);
-	equal_points_are_refused(g);
+	colours_agree();
+	check_each("gpu: emst of clouds, sheets, posterised and sparse colours is the CPU's tree",
+		   CLOUDS + 3, 23, pictures_agree);
+	check_each("gpu: emst of points in 1 to 16 dimensions is the definition's tree", 14, 22,
+		   points_agree);
+	check_each("gpu: emst of clusters, grids and lines of points is the CPU's tree", 9, 24,
+		   clusters_agree);
+	equal_points_are_refused();
 }

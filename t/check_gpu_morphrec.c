@@ -60,7 +60,7 @@ same(const struct job *a, size_t i)
 
 /* got: by the kernels. */
 static void
-job_check(struct gpu *g, struct job *a, struct check_many *m)
+job_check(struct job *a, struct check_many *m)
 {
 	const int order = (int)m->cases % check_orders();
 	struct morphrec_plan p;
@@ -73,11 +73,11 @@ job_check(struct gpu *g, struct job *a, struct check_many *m)
 	}
 	morphrec_clip(&p, a->got, a->I);
 	check_order(order);
-	const int err = gpu_morphrec_run(g, &p, a->got, a->I);
+	const int err = gpu_morphrec_run(gpu_on, &p, a->got, a->I);
 	while (i < a->n && same(a, i))
 		i++;
 	check_case(m, !err && i == a->n, "%s, order %d: error %d (%s), sample %zu is %g, not %g",
-		   job_name(a), order, err, err ? gpu_why(g) : "", i,
+		   job_name(a), order, err, err ? gpu_why(gpu_on) : "", i,
 		   i < a->n ? value_get(a->what.type, a->got, i) : 0,
 		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
 	morphrec_free(&p);
@@ -98,16 +98,15 @@ define(struct job *a)
 }
 
 static void
-problem_check(struct gpu *g, struct check_rng *r, const struct morphrec_problem *what,
-	      enum fill fill, struct check_many *m)
+problem_check(struct check_rng *r, const struct morphrec_problem *what, enum fill fill,
+	      struct check_many *m)
 {
 	struct job a = job_filled(r, what, fill);
 
 	if (define(&a))
-		job_check(g, &a, m);
+		job_check(&a, m);
 	else
 		check_case(m, false, "no reference");
-	job_free(&a);
 }
 
 static size_t
@@ -119,132 +118,99 @@ awkward(struct check_rng *r)
 }
 
 static void
-pictures_agree(struct gpu *g)
+pictures_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_rng r = {11};
-	struct check_many m = {0};
-	const int n = check_large ? 16 : 32;
+	const bool maze = i % 4 == 3; /* long ways, through several tiles */
+	const struct morphrec_problem what = {.type = types[i % TYPES],
+					      .w = maze ? 100 + rng_below(r, 100) : awkward(r),
+					      .h = maze ? 2 + rng_below(r, 22) : awkward(r),
+					      .d = rng_below(r, 4) ? 1 : 2,
+					      .conn = i / 8 % 2 ? 4 : 8,
+					      .erode = i / 4 % 2};
 
-	for (int i = 0; i < n; i++) {
-		const bool maze = i % 4 == 3; /* long ways, through several tiles */
-		const struct morphrec_problem what = {
-		    .type = types[i % TYPES],
-		    .w = maze ? 100 + rng_below(&r, 100) : awkward(&r),
-		    .h = maze ? 2 + rng_below(&r, 22) : awkward(&r),
-		    .d = rng_below(&r, 4) ? 1 : 2,
-		    .conn = i / 8 % 2 ? 4 : 8,
-		    .erode = i / 4 % 2};
-		const enum fill fill = maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE;
-		problem_check(g, &r, &what, fill, &m);
-	}
-	check_end(&m, "gpu: morphrec by tiles, all types, awkward sizes");
+	problem_check(r, &what, maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE, m);
 }
 
 /* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
 static void
-corners_are_passed(struct gpu *g)
+corners_are_passed(struct check_many *m, struct check_rng *r, size_t k)
 {
 	const struct morphrec_problem what = {
 	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8};
-	struct check_rng r = {14};
-	struct check_many m = {0};
+	const size_t end = k % 2 ? 159 : 0;
+	struct job a = job_filled(r, &what, STAIRS);
+	uint8_t *J = a.J, *I = a.I, *want = a.want;
 
-	for (size_t k = 0; k < 4; k++) {
-		struct job a = job_filled(&r, &what, STAIRS);
-		uint8_t *J = a.J, *I = a.I, *want = a.want;
-		memset(J, 0, a.n);
-		for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
-			I[y * 160 + y] = 0;
-			I[y * 160 + 159 - y] = 20;
-		}
-		const size_t end = k % 2 ? 159 : 0;
-		J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
-		for (size_t i = 0; i < a.n; i++)
-			want[i] = I[i] ? 9 : 0;
-		job_check(g, &a, &m);
-		job_free(&a);
+	memset(J, 0, a.n);
+	for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
+		I[y * 160 + y] = 0;
+		I[y * 160 + 159 - y] = 20;
 	}
-	check_end(&m, "gpu: morphrec by tiles passes each corner of a tile");
+	J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
+	for (size_t i = 0; i < a.n; i++)
+		want[i] = I[i] ? 9 : 0;
+	job_check(&a, m);
 }
 
 static void
-volumes_agree(struct gpu *g)
+volumes_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_rng r = {12};
-	struct check_many m = {0};
+	const struct morphrec_problem what = {.type = types[i % TYPES],
+					      .w = 1 + rng_below(r, 150),
+					      .h = 1 + rng_below(r, 30),
+					      .d = 1 + rng_below(r, 5),
+					      .conn = conns[2 + i % 3],
+					      .erode = i / 3 % 2};
 
-	for (int i = 0; i < 12; i++) {
-		struct morphrec_problem what = {.type = types[i % TYPES],
-						.w = 1 + rng_below(&r, 150),
-						.h = 1 + rng_below(&r, 30),
-						.d = 1 + rng_below(&r, 5),
-						.conn = conns[2 + i % 3],
-						.erode = i / 3 % 2};
-		problem_check(g, &r, &what, i % 2 ? DENSE : SPARSE, &m);
-	}
-	check_end(&m, "gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours");
+	problem_check(r, &what, i % 2 ? DENSE : SPARSE, m);
 }
 
 /* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
 static void
-bands_agree(struct gpu *g)
+bands_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const struct {
-		size_t w, h, d, bytes;
-		int conn;
-	} cases[] = {{40, 700, 1, 260000, 4},
-		     {40, 700, 1, 260000, 8},
-		     {30, 20, 12, 600000, 26},
-		     {30, 20, 9, 600000, 8},
-		     {33, 400, 2, 260000, 8}};
-	struct check_rng r = {13};
-	struct check_many m = {0};
+		struct morphrec_problem what;
+		size_t bytes;
+	} cases[] = {{{.type = IMG_U8, .w = 40, .h = 700, .d = 1, .conn = 4}, 260000},
+		     {{.type = IMG_U8, .w = 40, .h = 700, .d = 1, .conn = 8}, 260000},
+		     {{.type = IMG_U8, .w = 30, .h = 20, .d = 12, .conn = 26}, 600000},
+		     {{.type = IMG_U8, .w = 30, .h = 20, .d = 9, .conn = 8}, 600000},
+		     {{.type = IMG_U8, .w = 33, .h = 400, .d = 2, .conn = 8}, 260000}};
 
-	if (!cudacpu_memory)
-		return;
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const struct morphrec_problem what = {.type = IMG_U8,
-						      .w = cases[i].w,
-						      .h = cases[i].h,
-						      .d = cases[i].d,
-						      .conn = cases[i].conn};
-		check_memory(g, cases[i].bytes);
-		problem_check(g, &r, &what, i == 0 ? WAYS : SPARSE, &m);
-	}
-	check_memory(g, 0);
-	check_end(&m, "gpu: morphrec in bands where memory is short");
+	check_memory(cases[i].bytes);
+	problem_check(r, &cases[i].what, i == 0 ? WAYS : SPARSE, m);
+	check_memory(0);
 }
 
 /* Pictures, stacks and volumes on several devices, in several bands of each where memory is short. */
 static void
-shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+shares_agree(struct gpu *one, struct check_many *m)
 {
 	static const struct {
-		size_t w, h, d, bytes;
-		int conn;
+		struct morphrec_problem what;
+		size_t bytes;
 		enum fill fill;
-	} cases[] = {{20, 60, 1, 0, 4, WAYS},	      {150, 2, 1, 0, 8, SPARSE},
-		     {40, 1100, 1, 260000, 8, DENSE}, {30, 20, 12, 600000, 26, WAYS},
-		     {30, 20, 7, 0, 18, SPARSE},      {33, 400, 2, 260000, 8, DENSE},
-		     {70, 12, 5, 0, 4, WAYS}};
+	} cases[] = {{{.type = IMG_U8, .w = 20, .h = 60, .d = 1, .conn = 4}, 0, WAYS},
+		     {{.type = IMG_I16, .w = 150, .h = 2, .d = 1, .conn = 8}, 0, SPARSE},
+		     {{.type = IMG_F32, .w = 40, .h = 1100, .d = 1, .conn = 8}, 1040000, DENSE},
+		     {{.type = IMG_U16, .w = 30, .h = 20, .d = 12, .conn = 26}, 1200000, WAYS},
+		     {{.type = IMG_I8, .w = 30, .h = 20, .d = 7, .conn = 18}, 0, SPARSE},
+		     {{.type = IMG_F64, .w = 33, .h = 400, .d = 2, .conn = 8}, 2080000, DENSE},
+		     {{.type = IMG_U32, .w = 70, .h = 12, .d = 5, .conn = 4}, 0, WAYS}};
 	struct check_rng r = {16};
 
 	(void)one;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i += check_large ? 2 : 1) {
-		const struct morphrec_problem what = {.type = types[i],
-						      .w = cases[i].w,
-						      .h = cases[i].h,
-						      .d = cases[i].d,
-						      .conn = cases[i].conn};
-		check_memory(several, cases[i].bytes * img_type_size(what.type));
-		problem_check(several, &r, &what, cases[i].fill, m);
-		check_memory(several, 0);
+		check_memory(cases[i].bytes);
+		problem_check(&r, &cases[i].what, cases[i].fill, m);
+		check_memory(0);
 	}
 }
 
 /* No band fits: an error that says so, not a wrong picture. */
 static void
-too_small_is_said(struct gpu *g)
+too_small_is_said(void)
 {
 	struct morphrec_problem what = {
 	    .type = IMG_U8, .w = 300, .h = 5, .d = 1, .conn = 8, .threads = 1};
@@ -254,11 +220,11 @@ too_small_is_said(struct gpu *g)
 	if (!cudacpu_memory || morphrec_plan(&p, &what))
 		return;
 	morphrec_clip(&p, J, I);
-	check_memory(g, 5000);
-	const int err = gpu_morphrec_run(g, &p, J, I);
-	check_memory(g, 0);
-	check(err == -EIO && strstr(gpu_why(g), "memory"),
-	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(g));
+	check_memory(5000);
+	const int err = gpu_morphrec_run(gpu_on, &p, J, I);
+	check_memory(0);
+	check(err == -EIO && strstr(gpu_why(gpu_on), "memory"),
+	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(gpu_on));
 	morphrec_free(&p);
 }
 
@@ -278,8 +244,8 @@ operate(struct job *a, const struct morphrec_operator *o)
 
 /* That operator on a random picture, in another place and in its own. fits: the device makes it. */
 static void
-operator_check(struct gpu *g, struct check_rng *r, struct morphrec_problem what,
-	       const struct morphrec_operator *o, bool fits, struct check_many *m)
+operator_check(struct check_rng *r, struct morphrec_problem what, const struct morphrec_operator *o,
+	       bool fits, struct check_many *m)
 {
 	const int order = (int)m->cases % check_orders();
 	int err = 0;
@@ -292,15 +258,14 @@ operator_check(struct gpu *g, struct check_rng *r, struct morphrec_problem what,
 		memcpy(a.J, a.I, a.bytes);
 		check_order(order);
 		if (!morphrec_plan(&p, &a.what))
-			err = gpu_morphrec_operate(g, &p, o, true, to, a.J);
+			err = gpu_morphrec_operate(gpu_on, &p, o, true, to, a.J);
 		morphrec_free(&p);
 		const bool done = operate(&a, o);
 		check_case(m,
 			   done && (fits ? !err && !memcmp(to, a.want, a.bytes) : err == -ENOTSUP),
 			   "operator %d, %s %zux%zux%zu, connectivity %d, order %d: error %d (%s)",
 			   (int)o->op, img_type_name(what.type), what.w, what.h, what.d, what.conn,
-			   order, err, err == -EIO ? gpu_why(g) : "");
-		job_free(&a);
+			   order, err, err == -EIO ? gpu_why(gpu_on) : "");
 	}
 }
 
@@ -317,25 +282,20 @@ static const struct morphrec_operator operators[] = {
 enum { OPERATORS = sizeof operators / sizeof *operators };
 
 static void
-operators_agree(struct gpu *g)
+operators_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
-	struct check_rng r = {17};
-	struct check_many m = {0};
+	const struct morphrec_problem what = {.type = types[i % TYPES],
+					      .w = awkward(r),
+					      .h = 1 + rng_below(r, 40),
+					      .d = 1 + rng_below(r, 3),
+					      .conn = conns[i / OPERATORS]};
 
-	for (size_t i = 0; i < 5 * OPERATORS; i++) {
-		const struct morphrec_problem what = {.type = types[i % TYPES],
-						      .w = awkward(&r),
-						      .h = 1 + rng_below(&r, 40),
-						      .d = 1 + rng_below(&r, 3),
-						      .conn = conns[i / OPERATORS]};
-		operator_check(g, &r, what, &operators[i % OPERATORS], true, &m);
-	}
-	check_end(&m, "gpu: morphrec's operators, marker and result made on the device");
+	operator_check(r, what, &operators[i % OPERATORS], true, m);
 }
 
 /* On several devices, and where memory is too short for that. */
 static void
-operators_are_shared(struct gpu *one, struct gpu *several, struct check_many *m)
+operators_are_shared(struct gpu *one, struct check_many *m)
 {
 	const struct morphrec_problem flat = {.w = 40, .h = 300, .d = 1, .conn = 8},
 				      deep = {.w = 30, .h = 20, .d = 7, .conn = 18};
@@ -347,20 +307,20 @@ operators_are_shared(struct gpu *one, struct gpu *several, struct check_many *m)
 		what.type = types[(i + 3) % TYPES];
 		if (i == OPERATORS - 1)
 			what.conn = 4, what.h = 2;
-		operator_check(several, &r, what, &operators[i], true, m);
+		operator_check(&r, what, &operators[i], true, m);
 	}
 	if (cudacpu_memory) {
 		struct morphrec_problem what = flat;
 		what.type = IMG_F32;
-		check_memory(several, 100000);
-		operator_check(several, &r, what, &operators[0], false, m);
-		check_memory(several, 0);
+		check_memory(100000);
+		operator_check(&r, what, &operators[0], false, m);
+		check_memory(0);
 	}
 }
 
 /* A NaN that is no wall, and a picture all at the floor, are left to the host; the picture stays as it was. */
 static void
-operators_are_refused(struct gpu *g)
+operators_are_refused(void)
 {
 	const struct morphrec_problem what = {
 	    .type = IMG_F32, .w = 3, .h = 2, .d = 1, .conn = 8, .threads = 1};
@@ -370,27 +330,32 @@ operators_are_refused(struct gpu *g)
 	if (morphrec_plan(&p, &what))
 		return;
 	memcpy(was, f, sizeof f);
-	int err = gpu_morphrec_operate(g, &p, &operators[2], false, f, f);
+	int err = gpu_morphrec_operate(gpu_on, &p, &operators[2], false, f, f);
 	check(err == -EDOM && !memcmp(was, f, sizeof f), "gpu: a NaN that is no wall is refused",
 	      "%d", err);
 	for (int i = 0; i < 6; i++)
 		low[i] = -INFINITY;
-	err = gpu_morphrec_operate(g, &p, &operators[5], false, low, low);
+	err = gpu_morphrec_operate(gpu_on, &p, &operators[5], false, low, low);
 	check(err == -ENOTSUP, "gpu: maxima of a picture at the floor are left to the host", "%d",
 	      err);
 	morphrec_free(&p);
 }
 
 void
-check_gpu_morphrec(struct gpu *g)
+check_gpu_morphrec(void)
 {
-	operators_agree(g);
-	operators_are_refused(g);
-	pictures_agree(g);
-	corners_are_passed(g);
-	volumes_agree(g);
-	bands_agree(g);
-	too_small_is_said(g);
+	check_each("gpu: morphrec's operators, marker and result made on the device", 5 * OPERATORS,
+		   17, operators_agree);
+	operators_are_refused();
+	check_each("gpu: morphrec by tiles, all types, awkward sizes", check_large ? 16 : 32, 11,
+		   pictures_agree);
+	check_each("gpu: morphrec by tiles passes each corner of a tile", 4, 14,
+		   corners_are_passed);
+	check_each("gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours", 12, 12,
+		   volumes_agree);
+	if (cudacpu_memory)
+		check_each("gpu: morphrec in bands where memory is short", 5, 13, bands_agree);
+	too_small_is_said();
 	check_on_devices("gpu: morphrec's operators", operators_are_shared);
 	check_on_devices("gpu: morphrec, the same bytes", shares_agree);
 }

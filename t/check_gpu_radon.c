@@ -5,7 +5,6 @@
 
 enum { GATHERS = 5 };
 
-static struct gpu *gpu;
 static size_t gathers = GATHERS; /* of a run */
 static size_t runs;		 /* the order of fibers changes from run to run */
 
@@ -18,12 +17,12 @@ run_all(const struct radon_plan *p, const float *const *in, size_t bytes, float 
 
 	for (size_t i = 0; i < gathers; i++)
 		told[i] = (struct gpu_span){in[i], bytes};
-	gpu_ahead(gpu, told, gathers);
-	const int ran = gpu_radon_run(gpu, p, gathers, in, out, report);
-	const int err = ran ? ran : gpu_settle(gpu, NULL, 0);
-	gpu_ahead(gpu, NULL, 0);
+	gpu_ahead(gpu_on, told, gathers);
+	const int ran = gpu_radon_run(gpu_on, p, gathers, in, out, report);
+	const int err = ran ? ran : gpu_settle(gpu_on, NULL, 0);
+	gpu_ahead(gpu_on, NULL, 0);
 	if (err)
-		printf("# %s\n", gpu_why(gpu));
+		printf("# %s\n", gpu_why(gpu_on));
 	return err;
 }
 
@@ -85,49 +84,41 @@ options(enum radon_mode mode, struct check_rng *r)
 
 /* What -v prints, and what warnings come from. */
 static void
-reports_agree(struct check_rng *r)
+reports_agree(struct check_many *many, struct check_rng *r, size_t set)
 {
-	struct check_many many = {0};
+	const int method = RADON_AUTO + (int)set / 3, i = (int)set % 3;
+	struct radon_options o = options(RADON_LSQ, r);
+	struct radon_report got = {0}, want;
+	bool edges = true;
 
-	for (int method = RADON_AUTO; method <= RADON_NUFFT; method++)
-		for (int i = 0; i < 3; i++) {
-			struct radon_options o = options(RADON_LSQ, r);
-			struct radon_report got = {0}, want;
-			o.method = (enum radon_method)method;
-			o.report = true;
-			o.nt = 60 + (size_t)i;
-			o.fmin = i == 1 ? 15 : 0;
-			o.fmax = i == 1 ? 70 : 0;
-			o.nu = i == 2 ? 0 : o.nu; /* singular */
-			o.nx = i == 2 ? 12 : o.nx;
-			const float *d = scene_noise(r, o.nx * o.nt);
-			gpu_run(&o, d, &got);
-			scene_cpu.run(&o, d, &want);
-			bool edges = true;
-			for (int side = 0; side < 2; side++)
-				edges &= fabs(got.edge[side] - want.edge[side]) <=
-					 1e-4 * want.edge[side];
-			const bool misfit = fabs(got.misfit - want.misfit) <= 1e-5 * want.misfit;
-			check_case(
-			    &many,
-			    (i == 2 || (edges && misfit)) && got.fallbacks == want.fallbacks &&
-				(want.fallbacks > 0) == (i == 2),
-			    "method %d, %d: %.9g, not %.9g; edges %g %g, not %g %g; %zu fallbacks, "
-			    "not %zu",
-			    method, i, got.misfit, want.misfit, got.edge[0], got.edge[1],
-			    want.edge[0], want.edge[1], got.fallbacks, want.fallbacks);
-			check_free();
-		}
-	check_end(&many, "gpu: radon, the misfit, the edges and the fallbacks are the CPU's");
+	o.method = (enum radon_method)method;
+	o.report = true;
+	o.nt = 60 + (size_t)i;
+	o.fmin = i == 1 ? 15 : 0;
+	o.fmax = i == 1 ? 70 : 0;
+	o.nu = i == 2 ? 0 : o.nu; /* singular */
+	o.nx = i == 2 ? 12 : o.nx;
+	const float *d = scene_noise(r, o.nx * o.nt);
+	gpu_run(&o, d, &got);
+	scene_cpu.run(&o, d, &want);
+	for (int side = 0; side < 2; side++)
+		edges &= fabs(got.edge[side] - want.edge[side]) <= 1e-4 * want.edge[side];
+	const bool misfit = fabs(got.misfit - want.misfit) <= 1e-5 * want.misfit;
+	check_case(many,
+		   (i == 2 || (edges && misfit)) && got.fallbacks == want.fallbacks &&
+		       (want.fallbacks > 0) == (i == 2),
+		   "method %d, %d: %.9g, not %.9g; edges %g %g, not %g %g; %zu fallbacks, not %zu",
+		   method, i, got.misfit, want.misfit, got.edge[0], got.edge[1], want.edge[0],
+		   want.edge[1], got.fallbacks, want.fallbacks);
 }
 
 static const enum radon_mode modes[] = {RADON_ADJOINT, RADON_MODEL, RADON_LSQ};
 
 /* Results and reports of one device, and of several. */
 static void
-shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+shares_agree(struct gpu *one, struct check_many *m)
 {
-	struct gpu *const first = gpu;
+	struct gpu *const several = gpu_on;
 	struct check_rng r = {52};
 
 	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -135,36 +126,29 @@ shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
 		struct radon_report a, b;
 		o.report = true;
 		const float *in = scene_noise(&r, scene_panel_size(&o) + o.nx * o.nt);
-		gpu = one;
+		gpu_on = one;
 		const float *want = gpu_run(&o, in, &a);
-		gpu = several;
+		gpu_on = several;
 		const float *got = gpu_run(&o, in, &b);
 		check_case(m,
 			   want && got && !memcmp(want, got, scene_out_size(&o) * sizeof *got) &&
 			       (o.mode != RADON_LSQ || a.misfit == b.misfit),
 			   "mode %d", (int)o.mode);
-		check_free();
 	}
-	gpu = first;
 }
 
 /* As many gathers at a time as fit, one at least. */
 static void
-short_memory_agrees(struct check_rng *r)
+short_memory_agrees(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	const struct radon_options o = options(RADON_LSQ, r);
+	const float *d = scene_noise(r, o.nx * o.nt);
+	float *m;
 
-	for (size_t i = 0; i < 3; i++) {
-		const struct radon_options o = options(RADON_LSQ, r);
-		const float *d = scene_noise(r, o.nx * o.nt);
-		float *m;
-		check_memory(gpu, (size_t)400000 << i);
-		const double error = scene_error(&o, d, radon_direct_lsq, &m, NULL);
-		check_memory(gpu, 0);
-		check_case(&many, error <= 1e-5, "%zu bytes: %g", (size_t)400000 << i, error);
-		check_free();
-	}
-	check_end(&many, "gpu: radon takes as many gathers at a time as fit in memory");
+	check_memory((size_t)400000 << i);
+	const double error = scene_error(&o, d, radon_direct_lsq, &m, NULL);
+	check_memory(0);
+	check_case(many, error <= 1e-5, "%zu bytes: %g", (size_t)400000 << i, error);
 }
 
 /*
@@ -172,41 +156,37 @@ short_memory_agrees(struct check_rng *r)
  * same, since cuFFT may choose other kernels for another number.
  */
 static void
-same_bytes(struct check_rng *r)
+same_bytes(struct check_many *many, struct check_rng *r, size_t i)
 {
-	struct check_many many = {0};
+	const struct radon_options o = options(modes[i], r);
+	const float *in = scene_noise(r, scene_panel_size(&o) + o.nx * o.nt);
+	const float *one = gpu_run(&o, in, NULL);
 
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-		const struct radon_options o = options(modes[i], r);
-		const float *in = scene_noise(r, scene_panel_size(&o) + o.nx * o.nt);
-		const float *one = gpu_run(&o, in, NULL);
-		for (int k = 0; k < check_orders(); k++) {
-			gathers = k || !cudacpu_order ? GATHERS : 1;
-			const float *again = gpu_run(&o, in, NULL);
-			check_case(&many,
-				   one && again &&
-				       !memcmp(one, again, scene_out_size(&o) * sizeof *one),
-				   "mode %d, run %d", (int)o.mode, k);
-		}
-		gathers = GATHERS;
-		check_free();
+	for (int k = 0; k < check_orders(); k++) {
+		gathers = k || !cudacpu_order ? GATHERS : 1;
+		const float *again = gpu_run(&o, in, NULL);
+		check_case(many,
+			   one && again && !memcmp(one, again, scene_out_size(&o) * sizeof *one),
+			   "mode %d, run %d", (int)o.mode, k);
 	}
-	check_end(&many, "gpu: radon gives the same bytes in every run, alone or in a batch");
+	gathers = GATHERS;
 }
 
 void
-check_gpu_radon(struct gpu *g)
+check_gpu_radon(void)
 {
 	struct check_rng r = {51};
 
-	gpu = g;
 	scene_on = &scene_gpu;
 	check_radon_transforms();
 	check_radon_least_squares();
-	reports_agree(&r);
-	same_bytes(&r);
+	check_each_from("gpu: radon, the misfit, the edges and the fallbacks are the CPU's",
+			3 * (RADON_NUFFT - RADON_AUTO + 1), &r, reports_agree);
+	check_each_from("gpu: radon gives the same bytes in every run, alone or in a batch", 3, &r,
+			same_bytes);
 	if (cudacpu_memory)
-		short_memory_agrees(&r);
+		check_each_from("gpu: radon takes as many gathers at a time as fit in memory", 3,
+				&r, short_memory_agrees);
 	check_on_devices("gpu: radon gives the bytes of one device", shares_agree);
 	scene_on = &scene_cpu;
 }

@@ -4,8 +4,6 @@
 #include "t/check_usfft.h"
 #include "usfft/plan.h"
 
-static struct gpu *gpu;
-
 static void
 begin(size_t number)
 {
@@ -17,7 +15,7 @@ static int
 told(int err)
 {
 	if (err == -EIO)
-		printf("# %s\n", gpu_why(gpu));
+		printf("# %s\n", gpu_why(gpu_on));
 	return err;
 }
 
@@ -25,30 +23,30 @@ static int
 points(struct usfft_plan *p, const struct usfft_points *pt, const void *c, size_t cstride,
        size_t *bad)
 {
-	return told(gpu_usfft_points(gpu, p, pt, c, cstride, bad));
+	return told(gpu_usfft_points(gpu_on, p, pt, c, cstride, bad));
 }
 
 static int
 type1(struct usfft_plan *p, int sign, const void *c, void *modes)
 {
-	const int err = gpu_usfft_type1(gpu, p, sign, c, modes);
+	const int err = gpu_usfft_type1(gpu_on, p, sign, c, modes);
 
-	return told(err ? err : gpu_settle(gpu, NULL, 0));
+	return told(err ? err : gpu_settle(gpu_on, NULL, 0));
 }
 
 static int
 type2(struct usfft_plan *p, int sign, const void *modes, void *c)
 {
-	const int err = gpu_usfft_type2(gpu, p, sign, modes, c);
+	const int err = gpu_usfft_type2(gpu_on, p, sign, modes, c);
 
-	return told(err ? err : gpu_settle(gpu, NULL, 0));
+	return told(err ? err : gpu_settle(gpu_on, NULL, 0));
 }
 
 static int
 type3(const struct usfft_options *o, const struct usfft_points *pt, const void *c,
       const struct usfft_points *targets, int sign, void *out, size_t *bad)
 {
-	return told(gpu_usfft_type3(gpu, o, pt, c, targets, sign, out, bad));
+	return told(gpu_usfft_type3(gpu_on, o, pt, c, targets, sign, out, bad));
 }
 
 static int
@@ -56,7 +54,7 @@ inverse(const struct usfft_options *o, const struct usfft_points *pt, const doub
 	const double *b, const struct usfft_inverse *v, double *modes, struct usfft_outcome *got,
 	size_t *bad)
 {
-	return told(gpu_usfft_inverse(gpu, o, pt, w, b, v, modes, got, bad));
+	return told(gpu_usfft_inverse(gpu_on, o, pt, w, b, v, modes, got, bad));
 }
 
 static struct engine on_gpu = {.name = "gpu: usfft, ",
@@ -101,7 +99,7 @@ weights_agree(struct check_many *many, struct check_rng *r, size_t i)
 	round_points(&q);
 	begin(i);
 	check_poison(w, sizeof w);
-	const int err = told(gpu_usfft_pipe(gpu, &o, &q.pt, ROUNDS, w, &bad)) ||
+	const int err = told(gpu_usfft_pipe(gpu_on, &o, &q.pt, ROUNDS, w, &bad)) ||
 			usfft_pipe(&o, &q.pt, ROUNDS, want, &bad);
 	for (size_t j = 0; j < POINTS && !err; j++) {
 		const double e = fabs(w[j] / want[j] - 1);
@@ -175,28 +173,27 @@ too_large(void)
 	if (usfft_plan(&p, &o))
 		die("no plan");
 	p->grid.n[0] = (size_t)1 << 31;
-	check(gpu_usfft_points(gpu, p, &pt, NULL, 0, &bad) == -EIO &&
-		  strstr(gpu_why(gpu), "too large"),
-	      "gpu: usfft refuses a grid of 2^31 cells", "%s", gpu_why(gpu));
+	check(gpu_usfft_points(gpu_on, p, &pt, NULL, 0, &bad) == -EIO &&
+		  strstr(gpu_why(gpu_on), "too large"),
+	      "gpu: usfft refuses a grid of 2^31 cells", "%s", gpu_why(gpu_on));
 	usfft_free(p);
 	if (!cudacpu_memory)
 		return;
-	check_memory(gpu, 1000);
+	check_memory(1000);
 	if (usfft_plan(&p, &o))
 		die("no plan");
-	check(gpu_usfft_points(gpu, p, &pt, NULL, 0, &bad) == -EIO &&
-		  strstr(gpu_why(gpu), "memory"),
-	      "gpu: usfft says that the device has no memory", "%s", gpu_why(gpu));
-	check_memory(gpu, 0);
+	check(gpu_usfft_points(gpu_on, p, &pt, NULL, 0, &bad) == -EIO &&
+		  strstr(gpu_why(gpu_on), "memory"),
+	      "gpu: usfft says that the device has no memory", "%s", gpu_why(gpu_on));
+	check_memory(0);
 	usfft_free(p);
 }
 
 void
-check_gpu_usfft(struct gpu *g)
+check_gpu_usfft(void)
 {
 	struct check_rng r = {41};
 
-	gpu = g;
 	on_gpu.every = check_large ? 3 : 2;
 	check_usfft_on(&on_gpu);
 	check_each_from("gpu: usfft's weights are the CPU's", 3 * 2, &r, weights_agree);

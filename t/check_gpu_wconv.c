@@ -5,39 +5,34 @@
 
 /* --- the convolution -------------------------------------------------------------------------------------------------- */
 
-/* Every other job tells before a step which samples come. */
-struct steps {
-	struct gpu *g;
-	const char *end; /* of the item; NULL: nothing is told */
-};
+/* Every other job tells before a step which samples come, up to here; NULL: nothing is told. */
+static const char *end;
 
 static int
-step(void *with, struct wconv_plan *p, const void *in, void *out)
+step(struct wconv_plan *p, const void *in, void *out)
 {
-	const struct steps *const s = with;
-	int err;
-
-	if (s->end)
-		gpu_ahead(s->g, &(struct gpu_span){in, (size_t)(s->end - (const char *)in)}, 1);
-	err = gpu_wconv_run(s->g, p, in, out);
-	return err ? err : gpu_settle(s->g, NULL, 0);
+	if (end)
+		gpu_ahead(gpu_on, &(struct gpu_span){in, (size_t)(end - (const char *)in)}, 1);
+	const int err = gpu_wconv_run(gpu_on, p, in, out);
+	return err ? err : gpu_settle(gpu_on, NULL, 0);
 }
 
 static bool
 run_on(struct gpu *g, struct conv_job *j, bool told)
 {
 	const size_t bytes = j->q.w * j->q.h * j->q.planes * img_type_size(j->q.in);
-	struct steps s = {g, told ? (const char *)j->image + bytes : NULL};
 
+	gpu_on = g;
+	end = told ? (const char *)j->image + bytes : NULL;
 	j->q.on_device = true;
-	const bool ran = conv_run(j, step, &s);
-	gpu_ahead(g, NULL, 0);
+	const bool ran = conv_run(j, step);
+	gpu_ahead(gpu_on, NULL, 0);
 	return ran;
 }
 
 /* Runs a job that is posed and filled, by direct sums and, with `both`, by transforms. */
 static void
-hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
+hold(struct conv_job *j, bool both, struct check_many *m)
 {
 	const double bound = j->q.in_double ? 1e-14 : img_is_float(j->q.out) ? 3e-7 : .501;
 
@@ -45,7 +40,7 @@ hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
 		const int order = (int)m->cases % check_orders();
 		check_order(order);
 		j->q.method = (enum wconv_method)method;
-		const bool ran = run_on(g, j, m->cases % 2);
+		const bool ran = run_on(gpu_on, j, m->cases % 2);
 		if (ran && !j->want)
 			conv_define(j);
 		const double e = ran ? conv_error(j) : INFINITY;
@@ -53,13 +48,13 @@ hold(struct gpu *g, struct conv_job *j, bool both, struct check_many *m)
 			   "%zux%zux%zu, kernels %zux%zu in %zux%zu, edge %d, nan %d, method %d, "
 			   "order %d: %s, error %.3g",
 			   j->q.w, j->q.h, j->q.planes, j->q.kw, j->q.kh, j->q.gx, j->q.gy,
-			   (int)j->q.edge, (int)j->q.nan, method, order, ran ? "ran" : gpu_why(g),
-			   e);
+			   (int)j->q.edge, (int)j->q.nan, method, order,
+			   ran ? "ran" : gpu_why(gpu_on), e);
 	}
 }
 
 static void
-series_agree(struct gpu *g)
+series_agree(void)
 {
 	char name[128];
 
@@ -70,7 +65,7 @@ series_agree(struct gpu *g)
 			struct conv_job j;
 			conv_series[s].pose(&j, &rng, i);
 			j.q.threads = 1;
-			hold(g, &j, true, &m);
+			hold(&j, true, &m);
 			check_free();
 		}
 		snprintf(name, sizeof name, "gpu: %s", conv_series[s].name);
@@ -80,7 +75,7 @@ series_agree(struct gpu *g)
 
 /* More planes than there are blocks along an axis of a grid but the first. */
 static void
-planes_agree(struct gpu *g)
+planes_agree(void)
 {
 	struct check_many m = {0};
 	struct check_rng rng = {34};
@@ -89,14 +84,15 @@ planes_agree(struct gpu *g)
 	conv_pose(&j, 1, 1, 1, 1, 1, 1);
 	j.q.planes = 65537;
 	conv_fill(&j, &rng);
-	hold(g, &j, false, &m);
+	hold(&j, false, &m);
 	check_end(&m, "gpu: wconv, 65537 planes");
 }
 
 /* Steps of a few tiles and of all, shares without a row, and windows that see the other end of the picture. */
 static void
-shares_agree(struct gpu *one, struct gpu *several, struct check_many *m)
+shares_agree(struct gpu *one, struct check_many *m)
 {
+	struct gpu *const several = gpu_on;
 	static const struct {
 		size_t w, h, kw, kh, gx, gy;
 		enum wconv_method method;
@@ -133,8 +129,7 @@ enum { W = 90, H = 70 };
 
 /* With memory for one tile at a time, for some, for all, `run` makes the same bytes of a picture of W x H. */
 static void
-memory_agrees(struct gpu *g, size_t least, const char *name,
-	      bool (*run)(struct gpu *g, struct conv_job *j, float *to))
+memory_agrees(size_t least, const char *name, bool (*run)(struct conv_job *j, float *to))
 {
 	struct check_many m = {0};
 	struct check_rng rng = {44};
@@ -146,8 +141,8 @@ memory_agrees(struct gpu *g, size_t least, const char *name,
 	j.q.threads = 8;
 	conv_fill(&j, &rng);
 	for (size_t part = 0; cudacpu_memory && part < 4; part++) {
-		check_memory(g, part < 3 ? least << (2 * part) : 0);
-		check_case(&m, run(g, &j, part ? got : first), "%s", gpu_why(g));
+		check_memory(part < 3 ? least << (2 * part) : 0);
+		check_case(&m, run(&j, part ? got : first), "%s", gpu_why(gpu_on));
 		check_case(&m, !part || !memcmp(first, got, W * H * sizeof *got),
 			   "other bytes with memory %zu", part);
 	}
@@ -156,9 +151,9 @@ memory_agrees(struct gpu *g, size_t least, const char *name,
 }
 
 static bool
-convolve(struct gpu *g, struct conv_job *j, float *to)
+convolve(struct conv_job *j, float *to)
 {
-	const bool ran = run_on(g, j, false);
+	const bool ran = run_on(gpu_on, j, false);
 
 	if (ran)
 		memcpy(to, j->got, W * H * sizeof *to);
@@ -166,11 +161,12 @@ convolve(struct gpu *g, struct conv_job *j, float *to)
 }
 
 static bool
-adjoin(struct gpu *g, struct conv_job *j, float *to)
+adjoin(struct conv_job *j, float *to)
 {
 	struct wconv_plan *p;
 	struct why why;
-	const bool ran = !wconv_plan(&p, &j->q, &why) && !gpu_wconv_adjoint(g, p, j->image, to);
+	const bool ran =
+	    !wconv_plan(&p, &j->q, &why) && !gpu_wconv_adjoint(gpu_on, p, j->image, to);
 
 	wconv_free(p);
 	return ran;
@@ -194,39 +190,39 @@ restore(struct gpu *g, const struct conv_job *j, struct wconv_restore_options o,
 }
 
 static bool
-deconvolve(struct gpu *g, struct conv_job *j, float *to)
+deconvolve(struct conv_job *j, float *to)
 {
 	struct wconv_restored done;
 	struct why why;
 
-	return !restore(g, j, (struct wconv_restore_options){.steps = 3}, to, &done, &why);
+	return !restore(gpu_on, j, (struct wconv_restore_options){.steps = 3}, to, &done, &why);
 }
 
 void
-check_gpu_wconv(struct gpu *g)
+check_gpu_wconv(void)
 {
-	series_agree(g);
-	planes_agree(g);
-	memory_agrees(g, 300000, "gpu: wconv, as many tiles at a time as fit in memory", convolve);
+	series_agree();
+	planes_agree();
+	memory_agrees(300000, "gpu: wconv, as many tiles at a time as fit in memory", convolve);
 	check_on_devices("gpu: wconv gives the bytes of one device", shares_agree);
 }
 
 /* --- the adjoint ------------------------------------------------------------------------------------------------------- */
 
 static int
-scatter(void *by, struct wconv_plan *p, const void *in, void *out)
+scatter(struct wconv_plan *p, const void *in, void *out)
 {
 	static int runs;
 
 	check_order(runs++ % check_orders());
-	return gpu_wconv_adjoint(by, p, in, out);
+	return gpu_wconv_adjoint(gpu_on, p, in, out);
 }
 
 void
-check_gpu_wconv_adjoint(struct gpu *g)
+check_gpu_wconv_adjoint(void)
 {
-	conv_check_adjoint("gpu: wconv,", scatter, g, true);
-	memory_agrees(g, 400000,
+	conv_check_adjoint("gpu: wconv,", scatter, true);
+	memory_agrees(400000,
 		      "gpu: wconv's adjoint has the same bytes for any number of tiles at a time",
 		      adjoin);
 }
@@ -234,17 +230,17 @@ check_gpu_wconv_adjoint(struct gpu *g)
 /* --- the deconvolution, against a dense matrix and against the CPU ------------------------------------------------------ */
 
 static int
-run_on_gpu(void *with, struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
+run_on_gpu(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
 	   struct why *why)
 {
 	static int runs;
 
 	check_order(runs++ % check_orders());
-	return gpu_wconv_restore(with, r, y, x, done, why);
+	return gpu_wconv_restore(gpu_on, r, y, x, done, why);
 }
 
 static void
-dense_agrees(struct gpu *g)
+dense_agrees(void)
 {
 	static const char *const names[] = {
 	    "gpu: wconv's Richardson-Lucy is that of a dense matrix",
@@ -254,7 +250,7 @@ dense_agrees(struct gpu *g)
 		struct check_many m = {0};
 		dense_hold(
 		    &m, (struct wconv_restore_options){.least_squares = i == 1, .on_device = true},
-		    run_on_gpu, g);
+		    run_on_gpu);
 		check_end(&m, names[i]);
 	}
 }
@@ -280,80 +276,72 @@ is_near(const float *got, const float *want, const struct wconv_restore_options 
 
 /* Several tiles, a polynomial basis that is normalised, a mask, and a stop at the noise: after as many steps as the CPU. */
 static void
-stops_agree(struct gpu *g)
+stops_agree(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {45};
+	const struct wconv_restore_options o = {.least_squares = i % 2,
+						.damp = .1,
+						.steps = 200,
+						.noise = i % 2 ? .25 : .27,
+						.scatters = i / 4};
 	float *got = check_alloc(W * H, sizeof *got), *want = check_alloc(W * H, sizeof *want);
+	struct wconv_restored by_gpu = {0}, by_cpu = {0};
+	struct conv_job j;
+	struct why why;
 
-	for (int i = 0; i < 8; i++) {
-		const struct wconv_restore_options o = {.least_squares = i % 2,
-							.damp = .1,
-							.steps = 200,
-							.noise = i % 2 ? .25 : .27,
-							.scatters = i / 4};
-		struct wconv_restored by_gpu = {0}, by_cpu = {0};
-		struct conv_job j;
-		struct why why;
-		conv_pose(&j, W, H, 11, 9, 3, i / 2 % 2 ? 1 : 4);
-		j.q.degree = i / 2 % 2 ? 1 : -1;
-		j.q.scale_x = j.q.scale_y = 300;
-		j.q.normalise = true;
-		j.q.edge = WCONV_RENORMALISE;
-		j.q.method = i / 2 % 2 ? WCONV_DIRECT : WCONV_FFT;
-		j.q.threads = 8;
-		conv_fill(&j, &rng);
-		for (size_t k = 20; k < W * H; k += 1000)
-			((float *)j.image)[k] = NAN;
-		check_order(i % check_orders());
-		check_case(&m, !restore(g, &j, o, got, &by_gpu, &why), "%d: %s", i, gpu_why(g));
-		check_case(&m, !restore(NULL, &j, o, want, &by_cpu, &why), "%d: the CPU fails", i);
-		check_case(&m,
-			   by_gpu.steps == by_cpu.steps && by_gpu.steps > 1 && by_gpu.steps < 200 &&
-			       by_gpu.rms <= o.noise,
-			   "%d: %zu steps to %g, %zu to %g", i, by_gpu.steps, by_gpu.rms,
-			   by_cpu.steps, by_cpu.rms);
-		check_case(&m, is_near(got, want, &o, by_gpu.steps), "%d: another picture", i);
-	}
-	check_end(
-	    &m, "gpu: wconv's deconvolution stops at the noise, after as many steps as the CPU's");
+	conv_pose(&j, W, H, 11, 9, 3, i / 2 % 2 ? 1 : 4);
+	j.q.degree = i / 2 % 2 ? 1 : -1;
+	j.q.scale_x = j.q.scale_y = 300;
+	j.q.normalise = true;
+	j.q.edge = WCONV_RENORMALISE;
+	j.q.method = i / 2 % 2 ? WCONV_DIRECT : WCONV_FFT;
+	j.q.threads = 8;
+	conv_fill(&j, rng);
+	for (size_t k = 20; k < W * H; k += 1000)
+		((float *)j.image)[k] = NAN;
+	check_order((int)i % check_orders());
+	check_case(m, !restore(gpu_on, &j, o, got, &by_gpu, &why), "%zu: %s", i, gpu_why(gpu_on));
+	check_case(m, !restore(NULL, &j, o, want, &by_cpu, &why), "%zu: the CPU fails", i);
+	check_case(m,
+		   by_gpu.steps == by_cpu.steps && by_gpu.steps > 1 && by_gpu.steps < 200 &&
+		       by_gpu.rms <= o.noise,
+		   "%zu: %zu steps to %g, %zu to %g", i, by_gpu.steps, by_gpu.rms, by_cpu.steps,
+		   by_cpu.rms);
+	check_case(m, is_near(got, want, &o, by_gpu.steps), "%zu: another picture", i);
 }
 
 /* Data that cannot be deconvolved are refused with the CPU's words. */
 static void
-refusals_agree(struct gpu *g)
+refusals_agree(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {47};
+	const struct wconv_restore_options o = {.steps = 2, .least_squares = i == 2};
 	float *x = check_alloc(W * H, sizeof *x);
+	struct why why = {0};
+	struct wconv_restored done;
+	struct conv_job j;
 
-	for (int i = 0; i < 3; i++) {
-		const struct wconv_restore_options o = {.steps = 2, .least_squares = i == 2};
-		struct why why = {0};
-		struct wconv_restored done;
-		struct conv_job j;
-		conv_pose(&j, W, H, 3, 3, 1, 1);
-		conv_fill(&j, &rng);
-		for (size_t k = 0; k < W * H && i != 1; k++)
-			((float *)j.image)[k] = NAN;
-		for (size_t k = 0; k < 9 && i == 1; k++)
-			((float *)j.kernels)[k] *= -1;
-		check_case(&m,
-			   restore(g, &j, o, x, &done, &why) == -1 &&
-			       strstr(why.text, i == 1 ? "nothing positive" : "no sample is known"),
-			   "%d: '%s'", i, why.text);
-	}
-	check_end(&m, "gpu: wconv refuses what cannot be deconvolved, in the CPU's words");
+	conv_pose(&j, W, H, 3, 3, 1, 1);
+	conv_fill(&j, rng);
+	for (size_t k = 0; k < W * H && i != 1; k++)
+		((float *)j.image)[k] = NAN;
+	for (size_t k = 0; k < 9 && i == 1; k++)
+		((float *)j.kernels)[k] *= -1;
+	check_case(m,
+		   restore(gpu_on, &j, o, x, &done, &why) == -1 &&
+		       strstr(why.text, i == 1 ? "nothing positive" : "no sample is known"),
+		   "%zu: '%s'", i, why.text);
 }
 
 void
-check_gpu_wconv_restore(struct gpu *g)
+check_gpu_wconv_restore(void)
 {
-	dense_agrees(g);
-	stops_agree(g);
+	dense_agrees();
+	check_each(
+	    "gpu: wconv's deconvolution stops at the noise, after as many steps as the CPU's", 8,
+	    45, stops_agree);
 	memory_agrees(
-	    g, 1000000,
+	    1000000,
 	    "gpu: wconv's deconvolution has the same bytes for any number of tiles at a time",
 	    deconvolve);
-	refusals_agree(g);
+	check_each("gpu: wconv refuses what cannot be deconvolved, in the CPU's words", 3, 47,
+		   refusals_agree);
 }

@@ -68,7 +68,7 @@ compare_random(struct job (*make)(struct check_rng *r, int i), int cases,
 			for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
 				job_compare(&a, &m[level]);
 		}
-		job_free(&a);
+		check_free();
 	}
 }
 
@@ -139,7 +139,6 @@ diagonals_settle(void)
 	memset(a.J, 0, a.n);
 	((uint8_t *)a.J)[0] = 'z' - 'a';
 	job_compare(&a, &m);
-	job_free(&a);
 	check_end(&m, "a path that goes down, up and down diagonally is followed to its end");
 }
 
@@ -201,7 +200,6 @@ paths_connect(const char *name, int conn, void (*path)(int i, uint8_t *J, uint8_
 		memcpy(a.want, a.I, a.n);
 		job_compare(&a, &m);
 	}
-	job_free(&a);
 	check_end(&m, name);
 }
 
@@ -227,7 +225,7 @@ laws_hold(void)
 				v[k][p] = (int16_t)~v[k][p];
 		a.what.erode = true;
 		job_compare(&a, &dual);
-		job_free(&a);
+		check_free();
 	}
 	check_end(&again, "a reconstruction reconstructed is unchanged");
 	check_end(&dual, "erosion is dilation of the complements");
@@ -262,7 +260,7 @@ bands_agree(void)
 		job_compare(&a, &m);
 		check_case(&inside, end == a.bytes, "%s: done up to %zu of %zu", job_name(&a), end,
 			   a.bytes);
-		job_free(&a);
+		check_free();
 	}
 	check_end(&m, "bands as thin as can be give the same");
 	check_end(&inside, "pages are let go to the end of the picture, not beyond");
@@ -289,7 +287,6 @@ floats_agree(struct check_many *m, struct check_rng *r, size_t i)
 		check_case(m, (isnan(x) && isnan(y)) || (x == y && signbit(x) == signbit(y)),
 			   "%s: sample %zu is %g, not %g", job_name(&a), p, x, y);
 	}
-	job_free(&a);
 }
 
 void

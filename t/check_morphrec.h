@@ -13,7 +13,7 @@ static const enum img_type types[] = {IMG_U8, IMG_I16, IMG_F32, IMG_U16,
 static const int conns[] = {4, 8, 6, 18, 26};
 enum { TYPES = sizeof types / sizeof *types, DEFINITION = MORPHREC_HEAP + 1 };
 
-/* A problem with its arrays: marker J, mask I, and room for what is computed. */
+/* A problem with its arrays, check_free()'s: marker J, mask I, and room for what is computed. */
 struct job {
 	struct morphrec_problem what;
 	size_t n, bytes;
@@ -24,7 +24,6 @@ struct job {
 /* threads 0: 1 */
 struct job job_of(const struct morphrec_problem *what);
 struct job job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode);
-void job_free(struct job *a);
 
 /* NOISE: any values. MAZE: a mask of walls and corridors one pixel wide. SEEDS: few marked pixels under a high mask. */
 enum style { NOISE, MAZE, SEEDS, STYLES };

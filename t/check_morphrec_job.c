@@ -8,10 +8,10 @@ job_of(const struct morphrec_problem *what)
 	struct job a = {.what = *what,
 			.n = n,
 			.bytes = bytes,
-			.J = weir_xalloc(bytes, 1),
-			.I = weir_xalloc(bytes, 1),
-			.got = weir_xalloc(bytes, 1),
-			.want = weir_xalloc(bytes, 1)};
+			.J = check_alloc(bytes, 1),
+			.I = check_alloc(bytes, 1),
+			.got = check_alloc(bytes, 1),
+			.want = check_alloc(bytes, 1)};
 
 	a.what.threads += !what->threads;
 	return a;
@@ -24,15 +24,6 @@ job_new(enum img_type type, size_t w, size_t h, size_t d, int conn, bool erode)
 	    .type = type, .w = w, .h = h, .d = d, .conn = conn, .erode = erode};
 
 	return job_of(&what);
-}
-
-void
-job_free(struct job *a)
-{
-	weir_free(a->J);
-	weir_free(a->I);
-	weir_free(a->got);
-	weir_free(a->want);
 }
 
 /* A sample of one of `levels` values spread over the range of the type, both ends among them. */
@@ -233,11 +224,11 @@ oracle(struct job *a)
 {
 	struct oracle o = {.what = &a->what,
 			   .n = a->n,
-			   .order = weir_xalloc(a->n, sizeof(size_t)),
-			   .parent = weir_xalloc(a->n, sizeof(size_t)),
-			   .root = weir_xalloc(a->n, sizeof(size_t)),
-			   .mask = weir_xalloc(a->n, sizeof(double)),
-			   .top = weir_xalloc(a->n, sizeof(double))};
+			   .order = check_alloc(a->n, sizeof(size_t)),
+			   .parent = check_alloc(a->n, sizeof(size_t)),
+			   .root = check_alloc(a->n, sizeof(size_t)),
+			   .mask = check_alloc(a->n, sizeof(double)),
+			   .top = check_alloc(a->n, sizeof(double))};
 	const double sign = a->what.erode ? -1 : 1;
 
 	oracle_find_neighbours(&o);
@@ -261,9 +252,4 @@ oracle(struct job *a)
 	for (size_t i = 0; i < a->n; i++)
 		o.mask[i] = sign * o.mask[i] + 0.0;
 	sample_store(a->want, o.mask, a->what.type, a->n);
-	weir_free(o.order);
-	weir_free(o.parent);
-	weir_free(o.root);
-	weir_free(o.mask);
-	weir_free(o.top);
 }

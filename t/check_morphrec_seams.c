@@ -86,7 +86,7 @@ ways_cross(int conn, const struct tile_kernel *const *kernels, struct check_many
 			job_compare(&a, m);
 		}
 	}
-	job_free(&a);
+	check_free();
 }
 
 /* Volumes of several tiles along each axis, against the union-find. */
@@ -110,7 +110,7 @@ volumes(struct seams *s)
 			a.kernels = tile_kernels[level];
 			job_compare(&a, &s[level].volumes);
 		}
-		job_free(&a);
+		check_free();
 	}
 }
 
@@ -157,7 +157,7 @@ resumes(struct seams *s)
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		a.what.threads = 1 + i % 3;
 		resume_once(&a, &r, tile_kernels[level], &s[level].risen);
-		job_free(&a);
+		check_free();
 	}
 }
 
@@ -211,7 +211,7 @@ check_morphrec_units(void)
 		a.kernels = watched;
 		a.what.threads = WORKERS;
 		job_compare(&a, &m);
-		job_free(&a);
+		check_free();
 	}
 	check_case(&m, !watch.touched, "units that touch were run at the same time");
 	check_case(&m, !watch.outside, "a worker visited a tile of another unit");

@@ -87,7 +87,7 @@ shapes_agree(void)
 		check_case(&eroded, !err && !memcmp(a.got, a.want, a.bytes), "%s, kind %u",
 			   job_name(&a), kind);
 		shape_free(&s);
-		job_free(&a);
+		check_free();
 	}
 	check_end(&same, "the runs of each shape are the pixels of its definition");
 	check_end(&eroded, "erosion by each shape is the extremum over it");
@@ -112,7 +112,6 @@ squares_agree(struct check_many *m, struct check_rng *r, size_t i)
 	check_case(m, !err && !memcmp(a.got, a.want, a.bytes), "%s, radius %zu", job_name(&a),
 		   radius);
 	shape_free(&s);
-	job_free(&a);
 }
 
 /* Marks in seen what is connected to pixel i over pixels of k or more; returns their number. */
@@ -148,8 +147,8 @@ areas_agree(struct check_many *m, struct check_rng *r, size_t i)
 	const size_t levels = 2 + rng_below(r, 5), area = 1 + rng_below(r, 30);
 	struct job a = job_new(IMG_U8, 1 + rng_below(r, 12), 1 + rng_below(r, 12),
 			       1 + rng_below(r, 3), conns[i % 5], false);
-	bool *seen = weir_xalloc(a.n, sizeof *seen);
-	size_t *list = weir_xalloc(a.n, sizeof *list);
+	bool *seen = check_alloc(a.n, sizeof *seen);
+	size_t *list = check_alloc(a.n, sizeof *list);
 	uint8_t *f = a.I, *want = a.want;
 
 	for (size_t p = 0; p < a.n; p++)
@@ -170,9 +169,6 @@ areas_agree(struct check_many *m, struct check_rng *r, size_t i)
 	}
 	const int err = area_open(&a.what, area, a.got, a.I);
 	check_case(m, !err && !memcmp(a.got, a.want, a.n), "%s, area %zu", job_name(&a), area);
-	weir_free(seen);
-	weir_free(list);
-	job_free(&a);
 }
 
 void

@@ -301,23 +301,22 @@ check_others(void)
 
 	conv_pose(&j, 40, 40, 9, 7, 1, 1);
 	conv_fill(&j, &rng);
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "noise");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "noise");
 	shape_kernel(&j, 0, .3, .5);
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "a Gaussian that is turned");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "a Gaussian that is turned");
 	shape_kernel(&j, 0, .3, 0);
-	check_case(&m, conv_run(&j, NULL, NULL) && j.product, "a Gaussian");
+	check_case(&m, conv_run(&j, NULL) && j.product, "a Gaussian");
 	((float *)j.kernels)[20] *= 1.00002f;
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "a Gaussian with one other sample");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "a Gaussian with one other sample");
 	shape_kernel(&j, 0, .3, 0);
 	for (size_t i = 0; i < 63; i++) /* the sum of |K| is far from |sum K| */
 		((float *)j.kernels)[i] *= (float)((double)(i % 9) - 3.999);
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product,
-		   "the derivative of a Gaussian, rounded");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "the derivative of a Gaussian, rounded");
 	memset(j.kernels, 0, 63 * sizeof(float));
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "zeros");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "zeros");
 	shape_kernel(&j, 0, .3, 0);
 	j.q.on_device = true;
-	check_case(&m, conv_run(&j, NULL, NULL) && !j.product, "a plan for a GPU");
+	check_case(&m, conv_run(&j, NULL) && !j.product, "a plan for a GPU");
 	check_end(&m, "wconv: kernels that are only nearly products are summed sample by sample");
 }
 
@@ -346,7 +345,7 @@ run_part(const struct conv_job *j, struct share *t)
 	for (size_t r = 0; r < t->h; r++)
 		memcpy((float *)part.image + r * t->w,
 		       (float *)j->image + (t->y + r) * j->q.w + t->x, t->w * sizeof(float));
-	const bool ran = conv_run(&part, NULL, NULL) && !wconv_plan(&p, &part.q, &why);
+	const bool ran = conv_run(&part, NULL) && !wconv_plan(&p, &part.q, &why);
 	if (ran) {
 		wconv_shape(p, &t->pw, &t->ph, &t->x0, &t->y0);
 		wconv_free(p);
@@ -395,7 +394,7 @@ check_parts(struct check_many *m, struct check_rng *rng, size_t e)
 		conv_multiply(&j);
 	j.q.edge = (enum wconv_edge)(e % 4);
 	j.q.method = WCONV_DIRECT;
-	check_case(m, conv_run(&j, NULL, NULL), "no plan");
+	check_case(m, conv_run(&j, NULL), "no plan");
 	hold_part(m, &j, 0, 0, 60, 50, "the upper left part");
 	hold_part(m, &j, 33, 20, 41, 30, "an inner part");
 	hold_part(m, &j, 70, 40, 50, 50, "the lower right part");
@@ -436,7 +435,7 @@ check_parts_of_transforms(void)
 	conv_pose(&j, 500, 400, 31, 24, 4, 3);
 	conv_fill(&j, &rng);
 	j.q.method = WCONV_FFT;
-	check_case(&m, conv_run(&j, NULL, NULL) && !wconv_plan(&p, &j.q, &why), "no plan");
+	check_case(&m, conv_run(&j, NULL) && !wconv_plan(&p, &j.q, &why), "no plan");
 	whole_tiles(p, false, 60, 440, &x, &x1);
 	whole_tiles(p, true, 60, 340, &y, &y1);
 	const size_t before_x = 31 - 1 - j.q.cx, before_y = 24 - 1 - j.q.cy;
@@ -475,12 +474,11 @@ check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 		conv_multiply(&j);
 	j.q.method = i == 1 ? WCONV_FFT : WCONV_DIRECT;
 	j.q.threads = 1;
-	check_case(m, conv_run(&j, NULL, NULL), "no plan");
+	check_case(m, conv_run(&j, NULL), "no plan");
 	one = j.got;
 	for (int t = 2; t <= 5; t++) {
 		j.q.threads = t;
-		check_case(m,
-			   conv_run(&j, NULL, NULL) && !memcmp(one, j.got, j.nout * sizeof(float)),
+		check_case(m, conv_run(&j, NULL) && !memcmp(one, j.got, j.nout * sizeof(float)),
 			   "%d threads differ", t);
 	}
 }
@@ -498,7 +496,7 @@ define_by_transforms(struct conv_job *j)
 	twice.q.kernels = kernels;
 	twice.q.in_double = true;
 	twice.q.out = IMG_F64;
-	const bool ran = conv_run(&twice, NULL, NULL);
+	const bool ran = conv_run(&twice, NULL);
 	j->want = twice.got;
 	return ran;
 }
@@ -548,7 +546,7 @@ check_long(struct check_many *m, struct check_rng *rng, size_t set)
 		((float *)j.image)[k] += 100;
 	j.q.method = fft ? WCONV_FFT : WCONV_DIRECT;
 	const double bound = fft ? bound_of(&j, kind == 2) : 3e-7;
-	const bool ran = conv_run(&j, NULL, NULL) && define_by_transforms(&j);
+	const bool ran = conv_run(&j, NULL) && define_by_transforms(&j);
 	const double e = ran ? conv_error(&j) : INFINITY;
 	check_case(m, e <= bound, "kernels of %zu, image %zu: error %.3g, bound %.3g", size, kind,
 		   e, bound);
@@ -586,7 +584,7 @@ check_filling(struct check_many *m, struct check_rng *rng, size_t e)
 	j.q.edge = (enum wconv_edge)e;
 	j.q.nan = WCONV_NAN_INTERPOLATE;
 	j.q.method = WCONV_FFT;
-	check_case(m, conv_run(&j, NULL, NULL), "%zu: no plan", e);
+	check_case(m, conv_run(&j, NULL), "%zu: no plan", e);
 	conv_define(&j);
 	ones.nout = j.nout;
 	define_known(&j, &ones);
@@ -610,13 +608,13 @@ check_refusals(void)
 	conv_pose(&j, 10, 10, 3, 3, 2, 2);
 	conv_fill(&j, &rng);
 	memset(j.kernels, 0, 36 * sizeof(float));
-	check_case(&m, conv_run(&j, NULL, NULL), "kernels of 0");
+	check_case(&m, conv_run(&j, NULL), "kernels of 0");
 	j.q.cx = 3;
-	check_case(&m, !conv_run(&j, NULL, NULL), "a centre outside");
+	check_case(&m, !conv_run(&j, NULL), "a centre outside");
 	j.q.cx = 1;
 	j.q.output = WCONV_VALID;
 	j.q.w = j.q.W = 2;
-	check_case(&m, !conv_run(&j, NULL, NULL), "no valid pixel");
+	check_case(&m, !conv_run(&j, NULL), "no valid pixel");
 	check_end(
 	    &m, "wconv: kernels of 0 are taken; a centre outside, and no valid pixel, are refused");
 }

@@ -34,10 +34,10 @@ void conv_fill(struct conv_job *j, struct check_rng *rng);
 void conv_multiply(struct conv_job *j);
 
 /* One step of the plan; not 0: it failed. */
-typedef int conv_step(void *by, struct wconv_plan *p, const void *in, void *out);
+typedef int conv_step(struct wconv_plan *p, const void *in, void *out);
 
 /* Runs the plan over the whole image, by `step` (NULL: wconv_run). false: it cannot be planned, or it failed. */
-bool conv_run(struct conv_job *j, conv_step *step, void *by);
+bool conv_run(struct conv_job *j, conv_step *step);
 
 void conv_define(struct conv_job *j);
 
@@ -64,21 +64,21 @@ extern const struct conv_series {
 } conv_series[CONV_SERIES];
 
 /* Runs the adjoint of a plan over a whole item; not 0: it failed. */
-typedef int conv_scatter(void *by, struct wconv_plan *p, const void *in, void *out);
+typedef int conv_scatter(struct wconv_plan *p, const void *in, void *out);
 
 /* The checks of the adjoint, by that function. on_device: at one level, with many tiles at once. where: before the tests' names. */
-void conv_check_adjoint(const char *where, conv_scatter *scatter, void *by, bool on_device);
+void conv_check_adjoint(const char *where, conv_scatter *scatter, bool on_device);
 
 /* wconv_restore_run(), or its twin; `with` is the twin's device. */
-typedef int dense_run(void *with, struct wconv_restore *r, const void *y, void *x,
-		      struct wconv_restored *done, struct why *why);
+typedef int dense_run(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
+		      struct why *why);
 
 /*
  * Deconvolves small pictures by the method that how.least_squares and how.accelerate name, at all edges, with unknown samples, with
  * both directions, precisions and methods of convolution, and holds that to a dense matrix made of the definition.
  * how.on_device: plans for `run`, which has its own memory.
  */
-void dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run, void *with);
+void dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run);
 
 void check_wconv_adjoint(void);
 void check_wconv_restore(void);

@@ -4,7 +4,6 @@
 /* The function that is checked; on_device: a GPU's. */
 struct way {
 	conv_scatter *scatter;
-	void *by;
 	bool on_device;
 };
 
@@ -16,12 +15,11 @@ struct pair {
 };
 
 static int
-scatter_on_cpu(void *by, struct wconv_plan *p, const void *in, void *out)
+scatter_on_cpu(struct wconv_plan *p, const void *in, void *out)
 {
 	struct wconv_adjoint *a;
 	struct why why;
 
-	(void)by;
 	if (wconv_adjoint_plan(&a, p, &why))
 		return -1;
 	for (int twice = 0; twice < 2; twice++) /* the second run leaves the same */
@@ -45,7 +43,7 @@ scatter(const struct way *way, struct pair *p)
 	check_poison(p->got, n * size);
 	for (size_t i = 0; i < p->j.nout; i++)
 		real_set(in, i, p->y[i], size == 4);
-	const bool ran = !way->scatter(way->by, plan, in, p->got);
+	const bool ran = !way->scatter(plan, in, p->got);
 	wconv_free(plan);
 	return ran;
 }
@@ -98,7 +96,7 @@ hold(const struct way *way, struct check_many *m, struct pair *p, struct check_r
 	for (int i = 0; i < (way->on_device ? 2 : 6); i++) {
 		p->j.q.method = i % 2 ? WCONV_FFT : WCONV_DIRECT;
 		p->j.q.registers = way->on_device ? 0 : 16 << i / 2;
-		bool ran = conv_run(&p->j, NULL, NULL);
+		bool ran = conv_run(&p->j, NULL);
 		if (ran && !p->y)
 			define(p, rng);
 		ran = ran && scatter(way, p);
@@ -177,9 +175,9 @@ static const struct {
 	      {"the adjoint of a part of a picture", pose_parts, 18, 0, 23}};
 
 void
-conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_device)
+conv_check_adjoint(const char *where, conv_scatter *scatters, bool on_device)
 {
-	const struct way way = {scatters, by, on_device};
+	const struct way way = {scatters, on_device};
 	char name[128];
 
 	for (size_t s = 0; s < sizeof series / sizeof *series; s++) {
@@ -208,7 +206,7 @@ conv_check_adjoint(const char *where, conv_scatter *scatters, void *by, bool on_
 static void
 check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 {
-	static const struct way cpu = {scatter_on_cpu, NULL, false};
+	static const struct way cpu = {scatter_on_cpu, false};
 	const int method = 1 + (int)set;
 	struct pair p = {0};
 	float *first = check_alloc(400 * 700, sizeof *first);
@@ -217,7 +215,7 @@ check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 	p.j.q.edge = WCONV_MIRROR;
 	p.j.q.method = (enum wconv_method)method;
 	conv_fill(&p.j, rng);
-	check_case(m, conv_run(&p.j, NULL, NULL), "no plan");
+	check_case(m, conv_run(&p.j, NULL), "no plan");
 	p.y = check_alloc(p.j.nout, sizeof *p.y);
 	for (size_t k = 0; k < p.j.nout; k++)
 		p.y[k] = rng_unit(rng);
@@ -235,7 +233,7 @@ check_adjoint_threads(struct check_many *m, struct check_rng *rng, size_t set)
 void
 check_wconv_adjoint(void)
 {
-	conv_check_adjoint("wconv:", scatter_on_cpu, NULL, false);
+	conv_check_adjoint("wconv:", scatter_on_cpu, false);
 	check_each("wconv: the adjoint has the same bytes for any number of threads", 2, 24,
 		   check_adjoint_threads);
 }

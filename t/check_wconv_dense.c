@@ -222,7 +222,7 @@ compare(const struct dense *d, const void *got)
 
 /* Runs the plan twice in single precision, since a plan serves again. */
 static double
-find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *run, void *with)
+find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *run)
 {
 	const size_t n = d->w * d->h, size = d->j.q.in_double ? sizeof(double) : sizeof(float);
 	void *y = check_alloc(n, size), *got = check_alloc(n, size);
@@ -235,7 +235,7 @@ find_error(struct dense *d, const struct wconv_restore_options *o, dense_run *ru
 		real_set(y, i, d->y[i], size == sizeof(float));
 	check_poison(got, n * size);
 	for (int again = !d->j.q.in_double; ran && again >= 0; again--)
-		ran = !run(with, r, y, got, &done, &why);
+		ran = !run(r, y, got, &done, &why);
 	const double e = ran ? compare(d, got) : INFINITY;
 	wconv_restore_free(r);
 	return e;
@@ -261,12 +261,11 @@ bound_of(const struct dense *d, const struct wconv_restore_options *o)
 }
 
 static void
-hold(struct check_many *m, struct dense *d, const struct wconv_restore_options *o, dense_run *run,
-     void *with)
+hold(struct check_many *m, struct dense *d, const struct wconv_restore_options *o, dense_run *run)
 {
 	for (int method = WCONV_DIRECT; method <= WCONV_FFT; method++) {
 		d->j.q.method = (enum wconv_method)method;
-		const double e = find_error(d, o, run, with), bound = bound_of(d, o);
+		const double e = find_error(d, o, run), bound = bound_of(d, o);
 		check_case(m, e <= bound,
 			   "edge %d, scatters %d, double %d, method %d: error %g, bound %g",
 			   (int)d->j.q.edge, o->scatters, d->j.q.in_double, method, e, bound);
@@ -277,7 +276,7 @@ static const enum wconv_edge edges[] = {WCONV_RENORMALISE, WCONV_ZERO,	  WCONV_R
 					WCONV_MIRROR,	   WCONV_NEAREST, WCONV_WRAP};
 
 void
-dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run, void *with)
+dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *run)
 {
 	struct check_rng rng = {31};
 
@@ -296,17 +295,16 @@ dense_hold(struct check_many *m, struct wconv_restore_options how, dense_run *ru
 			dense_least_squares(&d, o.damp, o.sky);
 		else
 			dense_lucy(&d, o.steps, o.sky, o.floor, o.accelerate);
-		hold(m, &d, &o, run, with);
+		hold(m, &d, &o, run);
 	}
 }
 
 /* --- the checks of the CPU --------------------------------------------------------------------------------------------- */
 
 static int
-run_on_cpu(void *with, struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
+run_on_cpu(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
 	   struct why *why)
 {
-	(void)with;
 	return wconv_restore_run(r, y, x, done, why);
 }
 
@@ -318,7 +316,7 @@ check_methods(void)
 	struct check_many m = {0};
 
 	for (int i = 0; i < 3; i++)
-		dense_hold(&m, how[i], run_on_cpu, NULL);
+		dense_hold(&m, how[i], run_on_cpu);
 	check_end(&m,
 		  "wconv: Richardson-Lucy, accelerated or not, and least squares are those of a "
 		  "dense matrix, at all edges, with unknown samples");

@@ -86,7 +86,7 @@ conv_multiply(struct conv_job *j)
 }
 
 bool
-conv_run(struct conv_job *j, conv_step *step, void *by)
+conv_run(struct conv_job *j, conv_step *step)
 {
 	const size_t in_row = j->q.w * j->q.planes * img_type_size(j->q.in);
 	struct why why;
@@ -108,7 +108,7 @@ conv_run(struct conv_job *j, conv_step *step, void *by)
 		const void *from = (char *)j->image + in * in_row;
 		void *to = (char *)j->got + out * out_row;
 		if (step)
-			failed |= step(by, p, from, to);
+			failed |= step(p, from, to);
 		else
 			wconv_run(p, from, to);
 		in += s.rows_in;
@@ -180,7 +180,7 @@ conv_hold(struct check_many *m, struct conv_job *j)
 			continue;
 		j->q.method = method;
 		j->q.registers = 16 << i % 3;
-		const bool ran = conv_run(j, NULL, NULL);
+		const bool ran = conv_run(j, NULL);
 		if (ran && !j->want)
 			conv_define(j);
 		const double e = ran ? conv_error(j) : INFINITY;
