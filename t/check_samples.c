@@ -125,14 +125,13 @@ percentile(const struct img *x, double percent)
 	double *v, found;
 
 	img_count(x, &all);
-	v = weir_xalloc(all, sizeof *v);
+	v = check_alloc(all, sizeof *v);
 	for (size_t i = 0; i < all; i++)
 		if (isfinite(sample(x, i)))
 			v[n++] = sample(x, i);
 	qsort(v, n, sizeof *v, ascending);
 	rank = n ? (size_t)(percent / 100 * (double)(n - 1) + .5) : 0;
 	found = n ? v[rank] : 0;
-	weir_free(v);
 	return found;
 }
 
@@ -168,37 +167,27 @@ level(const struct tone *t, double v)
 }
 
 static void
-levels_follow_the_formula(void)
+levels_follow_the_formula(struct check_many *many, struct check_rng *r, size_t k)
 {
-	struct check_many many = {0};
-	struct check_rng r = {5};
 	const size_t n = 5000;
-	uint16_t *wide = weir_xalloc(n, sizeof *wide);
-	uint8_t *narrow = weir_xalloc(n, sizeof *narrow);
+	uint16_t *wide = check_alloc(n, sizeof *wide);
+	uint8_t *narrow = check_alloc(n, sizeof *narrow);
+	struct tone t = {.log = k % 3 == 0, .gamma = k % 2 ? 1 : 2.2, .threads = 1 + (int)(k % 4)};
+	struct img x;
 
-	for (int k = 0; k < 60; k++) {
-		struct tone t = {.log = k % 3 == 0, .gamma = k % 2 ? 1 : 2.2, .threads = 1 + k % 4};
-		struct img x;
-
-		t.maxval = 1 + (unsigned)rng_below(&r, k % 5 ? 255 : 65535);
-		t.lo = .1 + rng_unit(&r);
-		t.hi = .1 + rng_unit(&r);
-		img_init(&x, IMG_F64, 1, &n);
-		if (img_alloc(&x))
-			abort();
-		for (size_t i = 0; i < n; i++)
-			((double *)x.data)[i] = i % 50 ? 2 * rng_unit(&r) - .2 : NAN;
-		tone_levels(&t, &x, 0, n, t.maxval < 256 ? (void *)narrow : wide);
-		for (size_t i = 0; i < n; i++)
-			check_case(&many,
-				   level(&t, sample(&x, i)) ==
-				       (t.maxval < 256 ? narrow[i] : wide[i]),
-				   "%.17g of %g..%g under %u", sample(&x, i), t.lo, t.hi, t.maxval);
-		img_free(&x);
-	}
-	weir_free(wide);
-	weir_free(narrow);
-	check_end(&many, "samples: levels follow the formula, logarithm and gamma too");
+	t.maxval = 1 + (unsigned)rng_below(r, k % 5 ? 255 : 65535);
+	t.lo = .1 + rng_unit(r);
+	t.hi = .1 + rng_unit(r);
+	img_init(&x, IMG_F64, 1, &n);
+	if (img_alloc(&x))
+		abort();
+	for (size_t i = 0; i < n; i++)
+		((double *)x.data)[i] = i % 50 ? 2 * rng_unit(r) - .2 : NAN;
+	tone_levels(&t, &x, 0, n, t.maxval < 256 ? (void *)narrow : wide);
+	for (size_t i = 0; i < n; i++)
+		check_case(many, level(&t, sample(&x, i)) == (t.maxval < 256 ? narrow[i] : wide[i]),
+			   "%.17g of %g..%g under %u", sample(&x, i), t.lo, t.hi, t.maxval);
+	img_free(&x);
 }
 
 /* Where the sample at index[] of an item of those sizes lies. */
@@ -287,7 +276,8 @@ check_samples(void)
 		   samples_are_measured);
 	check_each("samples: percentiles are what sorting gives, for every type", TYPES * 6 * 7, 4,
 		   percentiles_are_samples);
-	levels_follow_the_formula();
+	check_each("samples: levels follow the formula, logarithm and gamma too", 60, 5,
+		   levels_follow_the_formula);
 	check_each("samples: a slice holds what was at its place", 4 * 4, 6,
 		   slices_are_where_they_should_be);
 	numbers_are_read_whole();
