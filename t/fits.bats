@@ -173,10 +173,8 @@ py() {
 	fitstoraw a.fits | rawaxes --crop=1:1:3 | rawtofits -o b.fits 2>err
 	same err 'rawtofits: (stdin): item 1: CPDIS1 and its distortions do not follow the samples; positions by them are wrong'
 	fits 8 '4 3' 'CNPIX1  =                    7' 'AMDX1   =                  1.0' -- C {1..12} >a.fits
-	fitstoraw a.fits | rawaxes --crop=0:1:3 | rawtofits -o b.fits 2>err
-	[ ! -s err ]
-	fitstoraw a.fits | rawaxes --flip=1 | rawtofits -o b.fits 2>err
-	grep AMDX1 err
+	fitstoraw a.fits | rawaxes --crop=0:1:3 | remarks '' rawtofits -o b.fits
+	fitstoraw a.fits | rawaxes --flip=1 | hints AMDX1 rawtofits -o b.fits
 }
 
 @test "positions of an item of another format become a coordinate system, and come back" {
@@ -201,8 +199,7 @@ py() {
 	END
 	# Places are compared by these positions.
 	fitstoraw a.fits | rawaxes --crop=0:1:2 >b
-	rawmath 'a - b' b <(rawaxes --crop=0:1:2 a | rawtofits | fitstoraw) 2>err >c
-	[ ! -s err ]
+	remarks '' rawmath 'a - b' b <(rawaxes --crop=0:1:2 a | rawtofits | fitstoraw) >c
 	rawmath 'a - b' b <(rawaxes --crop=0:0:1 a | rawtofits | fitstoraw) 2>&1 >c | grep 'is a map of another place'
 	# An axis that has the one comes back without the other.
 	item uchar '1 1' 'centers: node node' 'spacings: 3 nan' 'axis mins: nan 7' "labels: \"it's\" \"\"" -- 1 >b
@@ -281,8 +278,7 @@ after() {
 	left='CCDSECB AMPSECB DATASECB POSTSECA' after '--crop=0:4:6 --flip=0' "DATASEC:='[1:2,1:2]'" "DETSEC:='[108:105,11:14]'"
 	after --order=1,0 "DETSEC:='[11:14,101:108]'"
 	# A thinned axis has no section of the detector; without DATASEC the section is that of the whole image.
-	fitstoraw a.fits | rawaxes --crop=0:1:5 | LC_ALL=C sed 's/^spacings: 1 1/spacings: 2 1/' | rawtofits 2>said >/dev/null
-	grep 'left out: DETSEC CCDSECB AMPSECB' said
+	fitstoraw a.fits | rawaxes --crop=0:1:5 | LC_ALL=C sed 's/^spacings: 1 1/spacings: 2 1/' | hints 'left out: DETSEC CCDSECB AMPSECB' rawtofits >/dev/null
 	fits 8 '4 1' "CCDSEC  = '[11:14,5:5]'" -- C 1 2 3 4 >a.fits
 	after --crop=0:1:3 "CCDSEC:='[12:13,5:5]'"
 }
@@ -354,8 +350,7 @@ after() {
 	done
 	fitstoraw a.fits 2>err | rawinfo | grep -c ^mean | grep -x 3
 	same err 'fitstoraw: a.fits: HDU 1 DQ becomes an item as images do; --hdu=LIST leaves out a mask'
-	fitstoraw --hdu=0,1 a.fits 2>err >b
-	[ ! -s err ]
+	remarks '' fitstoraw --hdu=0,1 a.fits >b
 }
 
 @test "tiles that cannot hold their pixels are refused before cfitsio reads them" {

@@ -53,6 +53,18 @@ fails() {
 	fi
 }
 
+# remarks TEXT COMMAND...: the command succeeds, and TEXT is all that it says on stderr; '': it says nothing.
+remarks() {
+	"${@:2}" 2>stderr || return
+	diff <(printf '%s' "${1:+$1$'\n'}") stderr >&2
+}
+
+# hints PATTERN COMMAND...: the command succeeds, and a line on stderr has the pattern.
+hints() {
+	"${@:2}" 2>stderr || return
+	grep -q -- "$1" stderr || { cat stderr >&2 && return 1; }
+}
+
 # same FILE TEXT: the file holds exactly that text (and the newline that ends it).
 same() {
 	diff "$1" <(printf '%s\n' "$2")

@@ -96,12 +96,10 @@ sample="0" role="description">b2'
 	item short '2 1' nodata:=-9 -- 1 -9 >b
 	rawstack a b a 2>said | rawinfo | grep -x nodata:=-1
 	same said 'rawstack: b: item 2: its missing samples are -9, and those of the first item -1; see tifftoraw --nan'
-	rawstack --combine=max a a 2>said >/dev/null
-	[ ! -s said ]
+	remarks '' rawstack --combine=max a a >/dev/null
 	item float '2 1' nodata:=-1 -- 1 nan >c
 	item float '2 1' nodata:=-9 -- 1 nan >d
-	rawstack c d 2>said >/dev/null
-	[ ! -s said ]
+	remarks '' rawstack c d >/dev/null
 }
 
 @test "combinations, by hand; NaN is left out" {

@@ -391,10 +391,8 @@ ome() {
 	done
 	rawaxes --order=0,1,4,2,3 swapped | rawtotiff 2>&1 >/dev/null | grep -F 'tifffile reads the order tzc of the axes of pages, and ImageJ does not'
 	item uchar '2 1 2 2 2' 'labels: "x" "y" "z" "c" "z"' -- {1..8} | rawtotiff 2>&1 >/dev/null | grep 'no place for the order of the axes'
-	tifftoraw o.tif | rawaxes --crop=0:2:6 --crop=1:1:4 | rawmath --type=float 'a / 2' | rawtotiff >part.tif 2>said
-	[ ! -s said ]
-	tifftoraw o.tif | rawaxes --slice=2:1 | rawtotiff 2>said >one.tif
-	same said "rawtotiff: OME's description is no longer true, and is left out with what it says of channels"
+	tifftoraw o.tif | rawaxes --crop=0:2:6 --crop=1:1:4 | rawmath --type=float 'a / 2' | remarks '' rawtotiff >part.tif
+	tifftoraw o.tif | rawaxes --slice=2:1 | remarks "rawtotiff: OME's description is no longer true, and is left out with what it says of channels" rawtotiff >one.tif
 	py <<-'END'
 		t = tifffile.TiffFile('part.tif')
 		a, b = tifffile.imread('o.tif')[..., 1:4, 2:6] / 2, t.series[0]
@@ -420,8 +418,7 @@ ome() {
 		assert x.count(other) == 1
 		open('x.tif', 'wb').write(x.replace(other, exif))
 	END
-	tifftoraw x.tif >x 2>said
-	same said 'tifftoraw: x.tif: tags are left out: 34665 65002'
+	remarks 'tifftoraw: x.tif: tags are left out: 34665 65002' tifftoraw x.tif >x
 	rawtotiff x >y.tif
 	py <<-'END'
 		tags = tifffile.TiffFile('y.tif').pages[0].tags
@@ -513,8 +510,7 @@ ome() {
 		map = np.zeros((3, 256), 'u2'); map[:, 1] = 65535, 0, 257; map[:, 255] = 1, 2, 3
 		tifffile.imwrite('map.tif', a, photometric='palette', colormap=map, extratags=[(42113, 's', 2, '7', True)])
 	END
-	tifftoraw --indices map.tif 2>said >a
-	same said 'tifftoraw: map.tif: 1 samples have the value 7 of missing ones and stay numbers; see --nan'
+	remarks 'tifftoraw: map.tif: 1 samples have the value 7 of missing ones and stay numbers; see --nan' tifftoraw --indices map.tif >a
 	lines <(rawtotext a) '0 1 2/7 3 255'
 	rawinfo a | grep '^tiff.ColorMap:=0,0,0 65535,0,257 0,0,0 .* 1,2,3$'
 	rawaxes --flip=0 a | rawtotiff --compress=deflate >b.tif
@@ -524,8 +520,7 @@ ome() {
 		assert (u.asarray() == t.asarray()[:, ::-1]).all() and u.tags[42113].value.startswith('7')
 	END
 	# Colours have no value for missing samples, and samples that are no indices have no palette.
-	tifftoraw map.tif 2>said >a
-	same said 'tifftoraw: map.tif: the missing index 7 becomes a colour; see --indices'
+	remarks 'tifftoraw: map.tif: the missing index 7 becomes a colour; see --indices' tifftoraw map.tif >a
 	run -1 grep -a nodata a
 	rawtotext a | head -n 2 | tail -n 1 | grep -x '65535 0 257'
 	tifftoraw --indices --nan map.tif | rawtotiff | tifftoraw | says 'type: float'
@@ -570,8 +565,7 @@ tifftoraw: a.tif: 1 masks of missing pixels are left out; see --nan'
 				my $size = $type == 3 ? 2 : 4;
 				substr($_, unpack("V", substr($_, $entry + 8, 4)) + $size, $size) = "\0" x $size } }
 			print' a.tif >b.tif
-		tifftoraw b.tif 2>said >b
-		same said 'tifftoraw: b.tif: page 0: 1 tiles are not in the file, and hold no data'
+		remarks 'tifftoraw: b.tif: page 0: 1 tiles are not in the file, and hold no data' tifftoraw b.tif >b
 		rawaxes --crop=0:16:32 --crop=1:0:16 b | rawtotext | tr ' ' '\n' | sort -u >values
 		same values "$([ "$nodata" ] && echo nan || echo 0)"
 		rawaxes --crop=0:0:16 b | rawtotext | cmp - <(tifftoraw a.tif | rawaxes --crop=0:0:16 | rawtotext)
@@ -628,11 +622,9 @@ tifftoraw: a.tif: 1 masks of missing pixels are left out; see --nan'
 		[ ! -s said ]
 	done
 	# Parts have places of their own.
-	rawmath 'a + b' <(rawaxes --crop=0:1:3 a) <(rawaxes --crop=0:1:3 a) 2>said >/dev/null
-	[ ! -s said ]
+	remarks '' rawmath 'a + b' <(rawaxes --crop=0:1:3 a) <(rawaxes --crop=0:1:3 a) >/dev/null
 	rawmath 'a + b' <(rawaxes --crop=0:0:2 a) <(rawaxes --crop=0:2:4 a) 2>&1 >/dev/null | grep 'another place'
-	rawmath --quiet 'a + b' a b 2>said >/dev/null
-	[ ! -s said ]
+	remarks '' rawmath --quiet 'a + b' a b >/dev/null
 }
 
 # part X Y LINE... -- SAMPLE...: a part of 2x2 pixels of 10 m, whose outer corner is X, Y.
@@ -808,8 +800,7 @@ part() {
 
 @test "--nodata names the value that NaN becomes, and numbers that equal it are counted" {
 	item float '4 1' nodata:=7 -- 7 nan 5 7 >a
-	rawtotiff a 2>said >a.tif
-	same said 'rawtotiff: a: item 1: 2 samples are 7, which is written for NaN, too; see --nodata'
+	remarks 'rawtotiff: a: item 1: 2 samples are 7, which is written for NaN, too; see --nodata' rawtotiff a >a.tif
 	for v in -9999 1e38 inf -9999.1 nan; do
 		rawtotiff --nodata=$v a 2>said | tifftoraw >b
 		[ ! -s said ]
