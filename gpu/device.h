@@ -33,6 +33,20 @@ take_index(size_t *i, unsigned n)
 	return (unsigned)(whole - *i * n);
 }
 
+/* Element x of row y of plane z; x is the innermost index. */
+struct gpu_place3 {
+	unsigned x, y, z;
+};
+
+/* Returns where element i of an array [..][h][w] is. */
+static __device__ __forceinline__ gpu_place3
+gpu_split(size_t i, unsigned w, unsigned h)
+{
+	const unsigned x = take_index(&i, w), y = take_index(&i, h);
+
+	return {x, y, (unsigned)i};
+}
+
 /* Returns how many blocks of that many threads n elements take. */
 static __host__ __device__ constexpr unsigned
 gpu_blocks(size_t n, size_t threads)
@@ -45,27 +59,6 @@ static __device__ __forceinline__ size_t
 gpu_element(void)
 {
 	return (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-/* For kernels over n elements: for (size_t i = first_of_all(); i < n; i += all_threads()). */
-static constexpr unsigned ALL_THREADS = 256, ALL_BLOCKS = 1u << 16;
-
-static inline unsigned
-blocks_for_all(size_t n)
-{
-	return n < (size_t)ALL_BLOCKS * ALL_THREADS ? gpu_blocks(n, ALL_THREADS) : ALL_BLOCKS;
-}
-
-static __device__ __forceinline__ size_t
-first_of_all()
-{
-	return (size_t)blockIdx.x * ALL_THREADS + threadIdx.x;
-}
-
-static __device__ __forceinline__ size_t
-all_threads()
-{
-	return (size_t)gridDim.x * ALL_THREADS;
 }
 
 /* Returns the error of a call, if it has one. */
@@ -124,6 +117,33 @@ bool gpu_failed(struct gpu *g, cudaError_t e, const char *call);
 		if (gpu_failed((g), cudaGetLastError(), "the launch of " #kernel))     \
 			return -EIO;                                                   \
 	} while (0)
+
+/* A thread for each i < n calls f(i, a...). */
+template <auto f, class... A>
+__global__ void
+gpu_each_thread(size_t n, A... a)
+{
+	const size_t i = gpu_element();
+
+	if (i < n)
+		f(i, a...);
+}
+
+template <auto f, class... A>
+int
+gpu_launch_each(struct gpu *g, const char *call, size_t n, const A &...a)
+{
+	constexpr unsigned THREADS = 256;
+
+	if (n)
+		WEIR_LAUNCH((gpu_each_thread<f, A...>), gpu_blocks(n, THREADS), THREADS, 0,
+			    g->stream[0], n, a...);
+	return gpu_failed(g, cudaGetLastError(), call) ? -EIO : 0;
+}
+
+/* Launches f(i, ...) for all i < n, in any order: f is a device function. */
+#define GPU_EACH(g, f, n, ...) \
+	GPU_DO(gpu_launch_each<f>((g), "the launch of " #f, (n), __VA_ARGS__))
 
 /*
  * Sets *at to a block of at least `bytes` bytes on the device. The block of a slot stays from call to call. A larger request

@@ -4,12 +4,14 @@
  *
  *	number		thread = entry of an index
  *	dot_parts	block = one of 1024 parts, each block's width of numbers in turn; thread = every 256th of a part: its sum, then
- *			a tree in shared memory. A last block adds the parts in the same way
+ *			the block's. A last block adds the parts in the same way
  *
  * Bound: a scan reads and writes each number once; a sort of 8 bits a pass reads and writes keys and indices, 16 bytes a key and
  * pass, and reads all keys once before; an inner product reads both vectors once.
  */
 #include "gpu/prim.h"
+
+#include "gpu/reduce.h"
 
 /* A header of CUB includes <iostream>, which would bind every program to the C++ library; and CUB would look for a profiler. */
 #define _GLIBCXX_IOSTREAM
@@ -65,34 +67,23 @@ bring_back(unsigned *to, cub::DoubleBuffer<unsigned> from, size_t n, cudaStream_
 		   : cudaMemcpyAsync(to, from.Current(), n * WORD, cudaMemcpyDeviceToDevice, s);
 }
 
-__global__ void
-number(unsigned *index, size_t n)
+__device__ void
+number(size_t i, unsigned *index)
 {
-	const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-
-	if (i < n)
-		index[i] = (unsigned)i;
+	index[i] = (unsigned)i;
 }
 
 /* sums[block] = what this block's threads found; b NULL: a is added up. */
 __global__ void
 dot_parts(const double *a, const double *b, size_t n, double *sums)
 {
-	__shared__ double own[THREADS];
-	const unsigned t = threadIdx.x;
 	double sum = 0;
 
-	for (size_t i = (size_t)blockIdx.x * THREADS + t; i < n; i += (size_t)gridDim.x * THREADS)
+	for (size_t i = gpu_element(); i < n; i += (size_t)gridDim.x * THREADS)
 		sum += b ? a[i] * b[i] : a[i];
-	own[t] = sum;
-	__syncthreads();
-	for (unsigned d = THREADS / 2; d > 0; d /= 2) {
-		if (t < d)
-			own[t] += own[t + d];
-		__syncthreads();
-	}
-	if (t == 0)
-		sums[blockIdx.x] = own[0];
+	sum = block_sum<THREADS>(sum);
+	if (threadIdx.x == 0)
+		sums[blockIdx.x] = sum;
 }
 
 } // namespace
@@ -130,7 +121,7 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 {
 	if (!n)
 		return 0;
-	GPU_LAUNCH(g, number, gpu_blocks(n, THREADS), THREADS, 0, index, n);
+	GPU_EACH(g, number, n, index);
 	return prim_sort_again(g, key, index, n, limit, work);
 }
 

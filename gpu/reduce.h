@@ -9,6 +9,16 @@ namespace
 
 constexpr unsigned WARP = 32;
 
+/* Returns the sum of the warp's v to all of its lanes. */
+template <class T>
+__device__ T
+warp_sum(T v)
+{
+	for (int step = WARP / 2; step; step /= 2)
+		v += __shfl_xor_sync(~0u, v, step);
+	return v;
+}
+
 /* Returns the sum of the block's v to all of its threads. */
 template <unsigned THREADS, class T>
 __device__ T
@@ -17,8 +27,7 @@ block_sum(T v)
 	__shared__ T part[THREADS / WARP];
 	T sum = 0;
 
-	for (int step = WARP / 2; step; step /= 2)
-		v += __shfl_xor_sync(~0u, v, step);
+	v = warp_sum(v);
 	__syncthreads(); /* an earlier sum has been read */
 	if (threadIdx.x % WARP == 0)
 		part[threadIdx.x / WARP] = v;

@@ -71,13 +71,9 @@ sample(const float *p, size_t w, size_t h, const walk &k, int n, int i, float re
 }
 
 /* What samples are taken less of: the picture's in the middle of the segment. thread = segment. */
-__global__ void
-find_ref(const dp_evidence e, const float *plane, unsigned n)
+__device__ void
+find_ref(unsigned id, const dp_evidence &e, const float *plane)
 {
-	const unsigned id = blockIdx.x * blockDim.x + threadIdx.x;
-
-	if (id >= n)
-		return;
 	const dp_strip &s = e.strip[id];
 	const walk mid = walk_from(e, s, s.g.ncol / 2, SKIRT + s.g.rv + s.g.half);
 	e.ref[id] = sample(plane, e.w, e.h, {mid.x, mid.y, 0, 0}, 1, 0, 0);
@@ -359,7 +355,7 @@ differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned 
 	const unsigned highest = (unsigned)dp_fields(&e.o) - 1;
 	const dim3 along(gpu_blocks(most.along, THREADS), n);
 
-	GPU_LAUNCH(g, find_ref, gpu_blocks(n, 32), 32, 0, e, plane, n);
+	GPU_EACH(g, find_ref, n, e, plane);
 	GPU_LAUNCH(g, sample_strips, dim3(gpu_blocks(most.raw, THREADS), n), THREADS, 0, e, plane);
 	if (order == 1)
 		GPU_LAUNCH(g, derive_along<1>, along, THREADS, 0, e, highest);

@@ -191,10 +191,9 @@ course_of_table(void *ctx, size_t line, int k)
 }
 
 /* Tables by rows to scores by diagonals. thread = link. */
-__global__ void
-lay_scores(const dp_guide *v, const float *table, float *S)
+__device__ void
+lay_scores(size_t i, const dp_guide *v, const float *table, float *S)
 {
-	const size_t i = gpu_element();
 	const int j = (int)(i / (size_t)v[1].d), k = (int)(i % (size_t)v[1].d);
 
 	if (j < v->d)
@@ -217,9 +216,8 @@ send_scores(struct dp_job *j, const struct dptrace_table *seg)
 		for (size_t g = 0; g + 1 < seg[k].n; g++) {
 			const size_t links = (size_t)seg[k].d[g] * (size_t)seg[k].d[g + 1];
 			GPU_DO(gpu_up(j->g, device, seg[k].score[g], links * sizeof(float)));
-			GPU_LAUNCH(j->g, lay_scores, gpu_blocks(links, 256), 256, 0,
-				   j->on.guide + j->seg[k].guide + g,
-				   static_cast<const float *>(device), j->on.S);
+			GPU_EACH(j->g, lay_scores, links, j->on.guide + j->seg[k].guide + g,
+				 static_cast<const float *>(device), j->on.S);
 		}
 	return 0;
 }

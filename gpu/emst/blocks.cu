@@ -241,10 +241,9 @@ constexpr unsigned THREADS = 128, SAMPLES = 256;
 
 /* --- the blocks ---------------------------------------------------------------------------------------------------- */
 
-__global__ void
-make_blocks(const grid w, const nodes k)
+__device__ void
+make_blocks(unsigned id, const grid &w, const nodes &k)
 {
-	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	const unsigned R = id >> 12, G = id >> 6 & 63, B = id & 63;
 	u64 word = 0;
 
@@ -259,10 +258,9 @@ make_blocks(const grid w, const nodes k)
 }
 
 /* Lists the colours of a block, with the trees that the shells left. */
-__global__ void
-list_colours(const grid w, const nodes k)
+__device__ void
+list_colours(unsigned id, const grid &w, const nodes &k)
 {
-	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	unsigned i = k.first[id];
 
 	for (u64 x = k.bits[id]; x; x &= x - 1, i++) {
@@ -273,20 +271,16 @@ list_colours(const grid w, const nodes k)
 }
 
 /* What a tree has become part of is found by the colour that it was named after. */
-__global__ void
-update(const grid w, const nodes k)
+__device__ void
+update(unsigned i, const grid &w, const nodes &k)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i < k.n)
-		k.at[i].y = w.tree[k.at[i].y];
+	k.at[i].y = w.tree[k.at[i].y];
 }
 
 /* What was of one tree stays so, in the tree which that has become part of. */
-__global__ void
-label_blocks(const grid w, const nodes k, bool first)
+__device__ void
+label_blocks(unsigned id, const grid &w, const nodes &k, bool first)
 {
-	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	const unsigned was = first ? MIXED : k.label[0][id];
 	unsigned label = EMPTY;
 
@@ -301,14 +295,11 @@ label_blocks(const grid w, const nodes k, bool first)
 	k.label[0][id] = label;
 }
 
-__global__ void
-label_level(const unsigned *of, unsigned *above, int level, unsigned n)
+__device__ void
+label_level(unsigned id, const unsigned *of, unsigned *above, int level)
 {
-	const unsigned id = blockIdx.x * THREADS + threadIdx.x;
 	unsigned label = EMPTY;
 
-	if (id >= n)
-		return;
 	for (unsigned t = 0; t < 64 && label != MIXED; t++) {
 		const unsigned its = of[node_child(id, level, (int)t)];
 		label = label == EMPTY || label == its ? its : its == EMPTY ? label : MIXED;
@@ -337,12 +328,12 @@ edge_to(const nodes &k, unsigned i, unsigned to)
 }
 
 /* A known edge bounds what both its trees still look for. */
-__global__ void
-recall(const grid w, const nodes k)
+__device__ void
+recall(unsigned i, const grid &w, const nodes &k)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x, pivot = k.count->pivot;
+	const unsigned pivot = k.count->pivot;
 
-	if (i >= k.n || k.to[i] == NONE)
+	if (k.to[i] == NONE)
 		return;
 	const unsigned to = k.to[i], tree = k.at[i].y, other = k.at[to].y;
 	if (tree == other) {
@@ -433,12 +424,10 @@ search_far(const grid w, const nodes k)
 	}
 }
 
-__global__ void
-choose_lo(const grid w, const nodes k)
+__device__ void
+choose_lo(unsigned i, const grid &w, const nodes &k)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i >= k.n || k.to[i] == NONE)
+	if (k.to[i] == NONE)
 		return;
 	const unsigned to = k.to[i], tree = k.at[i].y;
 	if (tree != k.count->pivot && w.best[tree] == edge_to(k, i, to))
@@ -479,7 +468,7 @@ make_nodes(struct gpu *g, const grid &w, nodes *k)
 {
 	GPU_DO(gpu_begin(g));
 	GPU_DO(place_blocks(g, k));
-	GPU_LAUNCH(g, make_blocks, BLOCKS / THREADS, THREADS, 0, w, *k);
+	GPU_EACH(g, make_blocks, BLOCKS, w, *k);
 	GPU_DO(prim_scan(g, k->first, BLOCKS + 1, k->scratch));
 	GPU_DO(gpu_end(g));
 	GPU_DO(gpu_look(g, &k->n, k->first + BLOCKS, sizeof k->n));
@@ -487,7 +476,7 @@ make_nodes(struct gpu *g, const grid &w, nodes *k)
 	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(k->bound, 0, k->n * sizeof *k->bound, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(k->to, 0xff, k->n * sizeof *k->to, g->stream[0]));
-	GPU_LAUNCH(g, list_colours, BLOCKS / THREADS, THREADS, 0, w, *k);
+	GPU_EACH(g, list_colours, BLOCKS, w, *k);
 	return 0;
 }
 
@@ -495,11 +484,10 @@ int
 label_nodes(struct gpu *g, const grid &w, const nodes &k, bool first)
 {
 	if (!first)
-		GPU_LAUNCH(g, update, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
-	GPU_LAUNCH(g, label_blocks, BLOCKS / THREADS, THREADS, 0, w, k, first);
+		GPU_EACH(g, update, k.n, w, k);
+	GPU_EACH(g, label_blocks, BLOCKS, w, k, first);
 	for (unsigned level = 0, n = BLOCKS / 64; level < LEVELS - 1; level++, n /= 64)
-		GPU_LAUNCH(g, label_level, gpu_blocks(n, THREADS), THREADS, 0, k.label[level],
-			   k.label[level + 1], (int)level, n);
+		GPU_EACH(g, label_level, n, k.label[level], k.label[level + 1], (int)level);
 	GPU_LAUNCH(g, choose_pivot, 1, SAMPLES, 0, k);
 	return 0;
 }
@@ -513,11 +501,11 @@ round_of(struct gpu *g, const grid &w, const nodes &k, bool first, unsigned *edg
 	GPU_DO(label_nodes(g, w, k, first));
 	GPU_DO(emst_forget(g, w));
 	if (!first)
-		GPU_LAUNCH(g, recall, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
+		GPU_EACH(g, recall, k.n, w, k);
 	GPU_LAUNCH(g, search_near, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
 	GPU_LAUNCH(g, search_far, min(fill, gpu_blocks((size_t)k.n * 32, THREADS)), THREADS, 0, w,
 		   k);
-	GPU_LAUNCH(g, choose_lo, gpu_blocks(k.n, THREADS), THREADS, 0, w, k);
+	GPU_EACH(g, choose_lo, k.n, w, k);
 	return emst_hook(g, w, edges);
 }
 

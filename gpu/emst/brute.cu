@@ -211,14 +211,11 @@ __launch_bounds__(THREADS) nearest(const work w)
 
 /* Combines the answers of the parts into one, at part 0, and finds the least length of each tree. */
 template <class T>
-__global__ void
-choose_length(const work w)
+__device__ void
+choose_length(unsigned i, const work &w)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 	nearest_so_far<T> best = {(T)INFINITY, NONE, ~(u64)0};
 
-	if (i >= w.n)
-		return;
 	T least = best.d2;
 #pragma unroll 8
 	for (unsigned p = 0; p < w.parts; p++) /* loads that need not wait for each other */
@@ -241,27 +238,23 @@ template <class T>
 __device__ bool
 proposes(const work &w, unsigned i)
 {
-	return i < w.n && w.to[i] != NONE &&
+	return w.to[i] != NONE &&
 	       bits_of((double)static_cast<const T *>(w.d2)[i]) == w.length[w.tree[i]];
 }
 
 template <class T>
-__global__ void
-choose_rank(const work w)
+__device__ void
+choose_rank(unsigned i, const work &w)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
 	if (proposes<T>(w, i))
 		atomicMin(&w.rank[w.tree[i]], rank_of(w.number[i], w.number[w.to[i]]));
 }
 
 /* Chooses the edge of each tree. The edge has one end in the tree, so only one thread writes it. */
 template <class T>
-__global__ void
-choose_edge(const work w)
+__device__ void
+choose_edge(unsigned i, const work &w)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
 	if (!proposes<T>(w, i))
 		return;
 	const unsigned to = w.to[i];
@@ -283,12 +276,10 @@ equal_points(const work &w, uint2 e, unsigned K)
 
 /* Hooks each tree to the one that its edge leads to. If two chose the same edge, the lower stays and takes the edge. */
 template <class T>
-__global__ void
-hook(const work w, unsigned K)
+__device__ void
+hook(unsigned t, const work &w, unsigned K)
 {
-	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
-
-	if (t >= w.n || w.tree[t] != t)
+	if (w.tree[t] != t)
 		return;
 	w.parent[t] = t;
 	if (w.length[t] == ~(u64)0)
@@ -342,15 +333,12 @@ node_at(const bvh &b, unsigned i)
 }
 
 template <class T, unsigned K>
-__global__ void
-make_codes(const work w, const bvh b)
+__device__ void
+make_codes(unsigned i, const work &w, const bvh &b)
 {
 	constexpr unsigned BITS = 32 / K;
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 	unsigned code = 0;
 
-	if (i >= w.n)
-		return;
 	for (unsigned a = 0; a < K; a++) {
 		const double x = (double)static_cast<const T *>(w.x)[(size_t)i * K + a];
 		const unsigned cell = (unsigned)((x - b.origin[a]) * b.scale[a]);
@@ -368,15 +356,12 @@ gap_after(const bvh &b, unsigned i)
 }
 
 template <class T, unsigned K>
-__global__ void
-build(const work w, const bvh b)
+__device__ void
+build(unsigned i, const work &w, const bvh &b)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 	unsigned from = i, to = i, at = LEAF | i;
 	box<T, K> own;
 
-	if (i >= w.n)
-		return;
 	for (unsigned a = 0; a < K; a++)
 		own.low[a] = own.high[a] = static_cast<const T *>(w.x)[(size_t)b.index[i] * K + a];
 	while (from > 0 || to + 1 < w.n) {
@@ -405,13 +390,9 @@ build(const work w, const bvh b)
 }
 
 template <class T, unsigned K>
-__global__ void
-label_nodes(const work w, const bvh b)
+__device__ void
+label_nodes(unsigned i, const work &w, const bvh &b)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i >= w.n)
-		return;
 	unsigned tree = w.tree[b.index[i]], at = LEAF | i;
 	while (at != *b.root) {
 		const unsigned up = at & LEAF ? b.leaf_up[i] : b.node_up[at], side = up & 1;
@@ -517,12 +498,12 @@ next_above(double d2)
 
 /* A known edge bounds what both its trees still look for. */
 template <class T>
-__global__ void
-recall(const work w, const bvh b)
+__device__ void
+recall(unsigned i, const work &w, const bvh &b)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x, pivot = *b.pivot;
+	const unsigned pivot = *b.pivot;
 
-	if (i >= w.n || w.to[i] == NONE)
+	if (w.to[i] == NONE)
 		return;
 	const unsigned tree = w.tree[i], other = w.tree[w.to[i]];
 	const u64 length = bits_of((double)static_cast<const T *>(w.d2)[i]);
@@ -541,14 +522,11 @@ recall(const work w, const bvh b)
  * to[], or, where that is NONE, a distance than which no point of another tree is nearer.
  */
 template <class T, unsigned K>
-__global__ void
-search(const work w, const bvh b)
+__device__ void
+search(unsigned i, const work &w, const bvh &b)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 	seeker<T, K> s;
 
-	if (i >= w.n)
-		return;
 	const unsigned point = b.index[i];
 	T *const bound = static_cast<T *>(w.d2) + point;
 	s.tree = w.tree[point];
@@ -589,14 +567,12 @@ int
 bvh_make(struct gpu *g, const work &w, const bvh &b)
 {
 	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
-	const unsigned blocks = gpu_blocks(w.n, THREADS);
-
 	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
-	GPU_LAUNCH(g, (make_codes<T, K>), blocks, THREADS, 0, w, b);
+	GPU_EACH(g, (make_codes<T, K>), w.n, w, b);
 	GPU_DO(prim_sort(g, b.code, b.index, w.n, 0, b.scratch));
-	GPU_LAUNCH(g, (build<T, K>), blocks, THREADS, 0, w, b);
+	GPU_EACH(g, (build<T, K>), w.n, w, b);
 	return 0;
 }
 
@@ -605,13 +581,11 @@ template <class T, unsigned K>
 int
 bvh_search(struct gpu *g, const work &w, const bvh &b)
 {
-	const unsigned blocks = gpu_blocks(w.n, THREADS);
-
 	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
 	GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, b);
-	GPU_LAUNCH(g, recall<T>, blocks, THREADS, 0, w, b);
-	GPU_LAUNCH(g, (label_nodes<T, K>), blocks, THREADS, 0, w, b);
-	GPU_LAUNCH(g, (search<T, K>), blocks, THREADS, 0, w, b);
+	GPU_EACH(g, recall<T>, w.n, w, b);
+	GPU_EACH(g, (label_nodes<T, K>), w.n, w, b);
+	GPU_EACH(g, (search<T, K>), w.n, w, b);
 	return 0;
 }
 
@@ -632,7 +606,7 @@ find_nearest(struct gpu *g, const work &w, const bvh *b)
 		if (b)
 			return bvh_search<T, K>(g, w, *b);
 	GPU_LAUNCH(g, (nearest<T, K>), dim3((all + PER - 1) / PER, w.parts), THREADS, 0, w);
-	GPU_LAUNCH(g, choose_length<T>, all, THREADS, 0, w);
+	GPU_EACH(g, choose_length<T>, w.n, w);
 	return 0;
 }
 
@@ -640,15 +614,13 @@ template <class T, unsigned K>
 int
 round_of(struct gpu *g, const work &w, const bvh *b)
 {
-	const unsigned all = gpu_blocks(w.n, THREADS);
-
 	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
 	GPU_DO(find_nearest<T, K>(g, w, b));
-	GPU_LAUNCH(g, choose_rank<T>, all, THREADS, 0, w);
-	GPU_LAUNCH(g, choose_edge<T>, all, THREADS, 0, w);
-	GPU_LAUNCH(g, hook<T>, all, THREADS, 0, w, K);
-	GPU_LAUNCH(g, relabel<work>, all, THREADS, 0, w);
+	GPU_EACH(g, choose_rank<T>, w.n, w);
+	GPU_EACH(g, choose_edge<T>, w.n, w);
+	GPU_EACH(g, hook<T>, w.n, w, K);
+	GPU_EACH(g, relabel<work>, w.n, w);
 	return 0;
 }
 
@@ -664,7 +636,7 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 		if (b)
 			GPU_DO(bvh_make<T, K>(g, w, *b));
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
-	GPU_LAUNCH(g, single<work>, gpu_blocks(w.n, THREADS), THREADS, 0, w);
+	GPU_EACH(g, single<work>, w.n, w);
 	do {
 		before = c.edges;
 		GPU_DO(gpu_begin(g));

@@ -97,12 +97,10 @@ edge_of(const grid &w, unsigned t)
 }
 
 /* Each tree hooks to the one its edge leads to; of two that chose the same edge the lower stays, and the other takes the edge. */
-__global__ void
-hook(const grid w)
+__device__ void
+hook(unsigned t, const grid &w)
 {
-	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
-
-	if (t >= w.n || w.tree[t] != t)
+	if (w.tree[t] != t)
 		return;
 	w.parent[t] = t;
 	if (w.best[t] == ~(u64)0)
@@ -202,7 +200,7 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 	GPU_DO(gpu_up(g, before, l->before, COUNTS * 4));
 	GPU_DO(gpu_up(g, rows, row, w->rows * 4));
 	GPU_TRY(g, cudaMemsetAsync(w->count, 0, sizeof *w->count, g->stream[0]));
-	GPU_LAUNCH(g, single<grid>, gpu_blocks(w->n, THREADS), THREADS, 0, *w);
+	GPU_EACH(g, single<grid>, w->n, *w);
 	return 0;
 }
 
@@ -291,8 +289,8 @@ emst_forget(struct gpu *g, const grid &w)
 int
 emst_hook(struct gpu *g, const grid &w, unsigned *edges)
 {
-	GPU_LAUNCH(g, hook, gpu_blocks(w.n, THREADS), THREADS, 0, w);
-	GPU_LAUNCH(g, relabel<grid>, gpu_blocks(w.n, THREADS), THREADS, 0, w);
+	GPU_EACH(g, hook, w.n, w);
+	GPU_EACH(g, relabel<grid>, w.n, w);
 	GPU_DO(gpu_end(g));
 	return gpu_look(g, edges, w.count, sizeof *edges);
 }

@@ -86,25 +86,19 @@ lower(u64 *at, u64 to)
 
 /* Two kernels on trees that are named after one of their vertices. W has n, tree and parent, as grid. */
 template <class W>
-__global__ void
-single(const W w)
+__device__ void
+single(unsigned i, const W &w)
 {
-	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-
-	if (i < w.n)
-		w.tree[i] = i;
+	w.tree[i] = i;
 }
 
 /* Chains are halved on the way, by all that walk them: whatever one sees leads to the same end. */
 template <class W>
-__global__ void
-relabel(const W w)
+__device__ void
+relabel(unsigned i, const W &w)
 {
-	const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 	unsigned t, up;
 
-	if (i >= w.n)
-		return;
 	t = w.tree[i];
 	while ((up = __ldcg(&w.parent[t])) != t) {
 		const unsigned over = __ldcg(&w.parent[up]);

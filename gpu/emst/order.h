@@ -28,8 +28,6 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned ORDER_THREADS = 256;
-
 /* What has an edge's place in the order, all on the device. length lies over scratch, which the sorts leave by then. */
 struct order {
 	unsigned *key, *index, *scratch;
@@ -39,23 +37,16 @@ struct order {
 };
 
 template <class E>
-__global__ void
-take_key(const E e, const order o, unsigned k, bool sorted)
+__device__ void
+take_key(unsigned i, const E &e, const order &o, unsigned k, bool sorted)
 {
-	const unsigned i = blockIdx.x * ORDER_THREADS + threadIdx.x;
-
-	if (i < o.n)
-		o.key[i] = e.key(sorted ? o.index[i] : i, k);
+	o.key[i] = e.key(sorted ? o.index[i] : i, k);
 }
 
 template <class E>
-__global__ void
-write_edges(const E e, const order o)
+__device__ void
+write_edges(unsigned i, const E &e, const order &o)
 {
-	const unsigned i = blockIdx.x * ORDER_THREADS + threadIdx.x;
-
-	if (i >= o.n)
-		return;
 	o.ends[i] = e.ends(o.index[i]);
 	o.length[i] = e.length(o.index[i]);
 }
@@ -78,15 +69,13 @@ template <class E>
 int
 sort_edges(struct gpu *g, const E &e, const order &o)
 {
-	const unsigned blocks = gpu_blocks(o.n, ORDER_THREADS);
-
 	GPU_DO(gpu_begin(g));
 	for (unsigned k = 0; k < E::KEYS; k++) {
-		GPU_LAUNCH(g, take_key<E>, blocks, ORDER_THREADS, 0, e, o, k, k > 0);
+		GPU_EACH(g, take_key<E>, o.n, e, o, k, k > 0);
 		GPU_DO(k ? prim_sort_again(g, o.key, o.index, o.n, e.limit[k], o.scratch)
 			 : prim_sort(g, o.key, o.index, o.n, e.limit[k], o.scratch));
 	}
-	GPU_LAUNCH(g, write_edges<E>, blocks, ORDER_THREADS, 0, e, o);
+	GPU_EACH(g, write_edges<E>, o.n, e, o);
 	return gpu_end(g);
 }
 

@@ -74,13 +74,6 @@ template <unsigned bits> struct keys {
 	}
 };
 
-/* make<bits>() of the width of the field's keys. */
-#define BY_BITS(f, make, ...)                      \
-	((f)->bits == 8	   ? make<8>(__VA_ARGS__)  \
-	 : (f)->bits == 16 ? make<16>(__VA_ARGS__) \
-	 : (f)->bits == 32 ? make<32>(__VA_ARGS__) \
-			   : make<64>(__VA_ARGS__))
-
 struct field {
 	void *J, *I;	 /* words, as above */
 	unsigned bits;	 /* of a key: 8, 16, 32, 64 */
@@ -98,6 +91,23 @@ struct field {
 struct field_figures {
 	size_t tiles, visits, changed; /* changed: visits that raised a key */
 };
+
+/* run(bits) with the width of the field's keys, as a type of that value. */
+template <class F>
+int
+by_bits(const field *f, F run)
+{
+	switch (f->bits) {
+	case 8:
+		return run(std::integral_constant<unsigned, 8>());
+	case 16:
+		return run(std::integral_constant<unsigned, 16>());
+	case 32:
+		return run(std::integral_constant<unsigned, 32>());
+	default:
+		return run(std::integral_constant<unsigned, 64>());
+	}
+}
 
 static inline size_t
 field_words(const field &f)

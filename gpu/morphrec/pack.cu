@@ -85,15 +85,11 @@ struct span {
 };
 
 template <unsigned bits>
-__global__ void
-pack(const field f, const span part, void *words, const void *samples)
+__device__ void
+pack(size_t i, const field &f, const span &part, void *words, const void *samples)
 {
 	typedef typename keys<bits>::word word;
-	const size_t i = gpu_element();
 	word w = 0;
-
-	if (i >= part.n)
-		return;
 	const spot s = spot_of<bits>(f, part.first + i);
 	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
 	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++)
@@ -176,17 +172,13 @@ marked(const field &f, const morphrec_recipe &r, const outline &whole, const spo
 }
 
 template <unsigned bits>
-__global__ void
-make(const field f, const span part, const void *samples, const morphrec_recipe r,
-     const outline whole, unsigned *nan)
+__device__ void
+make(size_t i, const field &f, const span &part, const void *samples, const morphrec_recipe &r,
+     const outline &whole, unsigned *nan)
 {
 	typedef typename keys<bits>::word word;
-	const size_t i = gpu_element();
 	word J = 0, I = 0;
 	bool wall = false;
-
-	if (i >= part.n)
-		return;
 	const spot s = spot_of<bits>(f, part.first + i);
 	const word all = samples_of<bits>(f, s, samples, s.sample - part.sample);
 	for (unsigned b = 0; b < keys<bits>::per && s.x + b < f.w; b++) {
@@ -231,15 +223,13 @@ result_of(const field &f, const morphrec_recipe &r, u64 v, u64 key)
 }
 
 template <unsigned bits>
-__global__ void
-unpack(const field f, const span part, const void *words, void *samples, const morphrec_recipe r)
+__device__ void
+unpack(size_t i, const field &f, const span &part, const void *words, void *samples,
+       const morphrec_recipe &r)
 {
 	typedef sample_bits<bits> type;
 	typedef typename keys<bits>::word word;
-	const size_t i = gpu_element();
 
-	if (i >= part.n)
-		return;
 	const spot s = spot_of<bits>(f, part.first + i);
 	const word w = static_cast<const word *>(words)[s.at];
 	const size_t to = s.sample - part.sample;
@@ -264,31 +254,13 @@ span_of(const field *f, size_t first, size_t n)
 	return {first * words, n * words, first * f->unit * f->w};
 }
 
-template <unsigned bits>
-int
-to_words(struct gpu *g, const field *f, const span &s, void *words, const void *samples)
-{
-	GPU_LAUNCH(g, pack<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, words, samples);
-	return gpu_end(g);
-}
-
-template <unsigned bits>
-int
-to_samples(struct gpu *g, const field *f, const span &s, const void *words, void *samples,
-	   const morphrec_recipe &r)
-{
-	GPU_LAUNCH(g, unpack<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, words, samples, r);
-	return gpu_end(g);
-}
-
-template <unsigned bits>
-int
-make_words(struct gpu *g, const field *f, const span &s, const void *samples,
-	   const morphrec_recipe &r, const outline &whole, unsigned *nan)
-{
-	GPU_LAUNCH(g, make<bits>, gpu_blocks(s.n, 256), 256, 0, *f, s, samples, r, whole, nan);
-	return gpu_end(g);
-}
+/* Runs f<bits>(i, ..) for the words of s. */
+#define EACH_WORD(g, f, s, kernel, ...)                                       \
+	by_bits(f, [&](auto bits) {                                           \
+		GPU_DO(gpu_begin(g));                                         \
+		GPU_EACH(g, kernel<decltype(bits)::value>, s.n, __VA_ARGS__); \
+		return gpu_end(g);                                            \
+	})
 
 } // namespace
 
@@ -296,22 +268,25 @@ int
 morphrec_pack(struct gpu *g, const field *f, size_t first, size_t n, void *words,
 	      const void *samples)
 {
-	GPU_DO(gpu_begin(g));
-	return BY_BITS(f, to_words, g, f, span_of(f, first, n), words, samples);
+	const span s = span_of(f, first, n);
+
+	return EACH_WORD(g, f, s, pack, *f, s, words, samples);
 }
 
 int
 morphrec_unpack(struct gpu *g, const field *f, size_t first, size_t n, const void *words,
 		void *samples, const morphrec_recipe *r)
 {
-	GPU_DO(gpu_begin(g));
-	return BY_BITS(f, to_samples, g, f, span_of(f, first, n), words, samples, *r);
+	const span s = span_of(f, first, n);
+
+	return EACH_WORD(g, f, s, unpack, *f, s, words, samples, *r);
 }
 
 int
 morphrec_make(struct gpu *g, const field *f, size_t first, size_t n, const void *samples,
 	      const morphrec_recipe *r, const outline *whole, unsigned *nan)
 {
-	GPU_DO(gpu_begin(g));
-	return BY_BITS(f, make_words, g, f, span_of(f, first, n), samples, *r, *whole, nan);
+	const span s = span_of(f, first, n);
+
+	return EACH_WORD(g, f, s, make, *f, s, samples, *r, *whole, nan);
 }

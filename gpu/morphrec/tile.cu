@@ -482,7 +482,7 @@ morphrec_tiles(struct gpu *g, const field *f, field_figures *figures)
 	q.state = q.slot + (size_t)RINGS * q.cap;
 	q.level = q.state + tiles;
 	GPU_DO(gpu_begin(g));
-	GPU_DO(BY_BITS(f, run, g, f, q));
+	GPU_DO(by_bits(f, [&](auto bits) { return run<decltype(bits)::value>(g, f, q); }));
 	GPU_DO(gpu_end(g));
 	GPU_DO(gpu_look(g, &r, q.r, sizeof r));
 	*figures = {tiles, r.visits, r.changed};

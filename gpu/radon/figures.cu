@@ -7,6 +7,7 @@
  * Bytes: d and A m once, after a modelling; m once. The host adds the frequencies.
  */
 #include "gpu/radon/work.h"
+#include "gpu/reduce.h"
 
 extern "C" {
 #include "common/base/mem.h"
@@ -32,16 +33,11 @@ struct sums {
 __device__ void
 add_threads(const sums &own, sums *of)
 {
-	__shared__ sums part[THREADS];
-
-	part[threadIdx.x] = own;
-	for (unsigned half = THREADS / 2; half; half /= 2) {
-		__syncthreads();
-		for (unsigned i = 0; i < 3 && threadIdx.x < half; i++)
-			part[threadIdx.x].v[i] += part[threadIdx.x + half].v[i];
+	for (unsigned i = 0; i < 3; i++) {
+		const double sum = block_sum<THREADS>(own.v[i]);
+		if (threadIdx.x == 0)
+			of[blockIdx.x].v[i] = sum;
 	}
-	if (threadIdx.x == 0)
-		of[blockIdx.x] = part[0];
 }
 
 /* of[bin][gather]: |d|^2, |d - A m|^2 */

@@ -29,6 +29,7 @@
  */
 #include "gpu/block.h"
 #include "gpu/radon/work.h"
+#include "gpu/reduce.h"
 
 #include <string.h>
 
@@ -57,7 +58,6 @@ struct radon_systems {
 enum { RADON_IN_REGISTERS = 512 };
 
 constexpr double RADON_SAFE = 1e-10; /* radon/lsq.c */
-constexpr unsigned WARP = 32;
 
 __device__ cplx
 right_side(const radon_job &w, const radon_systems &s, unsigned bin, unsigned gather, unsigned i)
@@ -404,14 +404,6 @@ reduce_in_memory(const radon_job &w, const radon_systems &s, unsigned bin, const
 	return e;
 }
 
-__device__ double
-sum_lanes(double v)
-{
-	for (unsigned d = WARP / 2; d > 0; d /= 2)
-		v += __shfl_xor_sync(~0u, v, (int)d);
-	return v;
-}
-
 /* q = T p; Re p^H q. By a warp. */
 __device__ double
 multiply(const arrays &a, const cplx *p, cplx *q)
@@ -427,7 +419,7 @@ multiply(const arrays &a, const cplx *p, cplx *q)
 		q[i] = v;
 		sum += p[i].re * v.re + p[i].im * v.im;
 	}
-	return sum_lanes(sum);
+	return warp_sum(sum);
 }
 
 /* Solves for a gather by a warp. r: [n], the right-hand side is in it. */
@@ -444,7 +436,7 @@ conjugate_gradients(const arrays &a, unsigned gather)
 		p[i] = r[i];
 		rr += r[i].re * r[i].re + r[i].im * r[i].im;
 	}
-	rr = sum_lanes(rr);
+	rr = warp_sum(rr);
 	const double target = CG_TOL * CG_TOL * rr;
 	for (step = 0; step < STEPS && rr > target; step++, rr = next) {
 		__syncwarp();
@@ -455,7 +447,7 @@ conjugate_gradients(const arrays &a, unsigned gather)
 			r[i] = {r[i].re - alpha * q[i].re, r[i].im - alpha * q[i].im};
 			next += r[i].re * r[i].re + r[i].im * r[i].im;
 		}
-		next = sum_lanes(next);
+		next = warp_sum(next);
 		const double beta = next / rr;
 		__syncwarp(); /* all lanes have read p */
 		for (unsigned i = threadIdx.x % WARP; i < a.n; i += WARP)

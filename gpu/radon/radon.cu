@@ -23,64 +23,50 @@ namespace
 {
 
 /* Rows of `have` samples to sample `at` of rows of nfft. */
-__global__ void
-pad_rows(float *time, const float *x, size_t rows, unsigned have, unsigned at, unsigned nfft)
+__device__ void
+pad_rows(size_t i, float *time, const float *x, unsigned have, unsigned at, unsigned nfft)
 {
-	for (size_t i = first_of_all(); i < rows * nfft; i += all_threads()) {
-		size_t row = i;
-		const unsigned place = take_index(&row, nfft), t = place - at;
-		time[i] = place >= at && t < have ? x[row * have + t] : 0;
-	}
+	size_t row = i;
+	const unsigned place = take_index(&row, nfft), t = place - at;
+	time[i] = place >= at && t < have ? x[row * have + t] : 0;
 }
 
 /* The weight of the mute, and the FFT's scale; rows are curves. */
-__global__ void
-mute_rows(const radon_job w, float *time, size_t rows)
+__device__ void
+mute_rows(size_t i, const radon_job &w, float *time)
 {
-	for (size_t i = first_of_all(); i < rows * w.nfft; i += all_threads()) {
-		size_t rest = i;
-		const unsigned t = take_index(&rest, w.nfft), q = take_index(&rest, w.nq);
-		time[i] *=
-		    (w.weight ? w.weight[(size_t)q * w.nfft + t] : w.q_weight[q]) / (float)w.nfft;
-	}
+	size_t rest = i;
+	const unsigned t = take_index(&rest, w.nfft), q = take_index(&rest, w.nq);
+	time[i] *= (w.weight ? w.weight[(size_t)q * w.nfft + t] : w.q_weight[q]) / (float)w.nfft;
 }
 
 /* Takes nt samples of each row of nfft, from `lead` on. x, where it is not NULL: x less these samples; its dead traces stay. */
-__global__ void
-take_rows(const radon_job w, const float *time, const float *x, float *out, size_t rows)
+__device__ void
+take_rows(size_t i, const radon_job &w, const float *time, const float *x, float *out)
 {
-	for (size_t i = first_of_all(); i < rows * w.nt; i += all_threads()) {
-		size_t row = i;
-		const unsigned t = take_index(&row, w.nt);
-		const float v = time[row * w.nfft + w.lead + t] / (float)w.nfft;
-		out[i] = !x ? v : w.live[take_index(&row, w.nx)] ? x[i] - v : x[i];
-	}
+	size_t row = i;
+	const unsigned t = take_index(&row, w.nt);
+	const float v = time[row * w.nfft + w.lead + t] / (float)w.nfft;
+	out[i] = !x ? v : w.live[take_index(&row, w.nx)] ? x[i] - v : x[i];
 }
 
 /* Multiplies m by the weights of its curves. */
-__global__ void
-weigh_modes(const radon_job w)
+__device__ void
+weigh_modes(size_t i, const radon_job &w)
 {
-	const size_t n = (size_t)w.nw * w.n * w.nq;
-
-	for (size_t i = first_of_all(); i < n; i += all_threads()) {
-		size_t rest = i;
-		const float weight = w.q_weight[take_index(&rest, w.nq)];
-		w.m[i].re *= weight;
-		w.m[i].im *= weight;
-	}
+	size_t rest = i;
+	const float weight = w.q_weight[take_index(&rest, w.nq)];
+	w.m[i].re *= weight;
+	w.m[i].im *= weight;
 }
 
 /* The first and, of even nfft, the last frequency of a real row are real: cuFFT's c2r expects it. */
-__global__ void
-make_real(const radon_job w, pair<float> *s, size_t rows)
+__device__ void
+make_real(size_t i, unsigned nfft, pair<float> *s, size_t rows)
 {
-	const size_t i = first_of_all();
-
-	if (i < rows)
-		s[i].im = 0;
-	if (i < rows && w.nfft % 2 == 0)
-		s[(w.nfft / 2) * rows + i].im = 0;
+	s[i].im = 0;
+	if (nfft % 2 == 0)
+		s[(nfft / 2) * rows + i].im = 0;
 }
 
 /* --- steps --------------------------------------------------------------------------------------------------------- */
@@ -101,7 +87,7 @@ to_rows(struct gpu *g, const radon_flow &f, size_t rows, pair<float> *s)
 	const struct gpu_fft fft =
 	    gpu_fft_lines(GPU_FFT_C2R, false, f.w.nfft, rows, rows, 1, 1, f.w.nfft);
 
-	GPU_LAUNCH(g, make_real, gpu_blocks(rows, ALL_THREADS), ALL_THREADS, 0, f.w, s, rows);
+	GPU_EACH(g, make_real, rows, f.w.nfft, s, rows);
 	return gpu_fft(g, &fft, 1, s, f.time);
 }
 
@@ -119,8 +105,7 @@ panel_rows(struct gpu *g, const radon_flow &f)
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 
 	GPU_DO(to_rows(g, f, rows, f.w.m));
-	GPU_LAUNCH(g, mute_rows, blocks_for_all(rows * f.w.nfft), ALL_THREADS, 0, f.w, f.time,
-		   rows);
+	GPU_EACH(g, mute_rows, rows * f.w.nfft, f.w, f.time);
 	return 0;
 }
 
@@ -131,7 +116,7 @@ mute_modes(struct gpu *g, const radon_flow &f)
 	const size_t rows = (size_t)f.w.n * f.w.nq;
 
 	if (!f.w.weight) {
-		GPU_LAUNCH(g, weigh_modes, blocks_for_all(rows * f.w.nw), ALL_THREADS, 0, f.w);
+		GPU_EACH(g, weigh_modes, rows * f.w.nw, f.w);
 		return 0;
 	}
 	GPU_DO(panel_rows(g, f));
@@ -148,8 +133,7 @@ model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 	if (f.w.bins)
 		GPU_DO(radon_model(g, f.w));
 	GPU_DO(to_rows(g, f, rows, f.w.d));
-	GPU_LAUNCH(g, take_rows, blocks_for_all(rows * f.w.nt), ALL_THREADS, 0, f.w, f.time, from,
-		   f.result, rows);
+	GPU_EACH(g, take_rows, rows * f.w.nt, f.w, f.time, from, f.result);
 	return 0;
 }
 
@@ -158,8 +142,7 @@ pad(struct gpu *g, const radon_flow &f, unsigned at)
 {
 	const size_t rows = f.w.n * f.in.rows;
 
-	GPU_LAUNCH(g, pad_rows, blocks_for_all(rows * f.w.nfft), ALL_THREADS, 0, f.time, f.x, rows,
-		   (unsigned)f.in.len, at, f.w.nfft);
+	GPU_EACH(g, pad_rows, rows * f.w.nfft, f.time, f.x, (unsigned)f.in.len, at, f.w.nfft);
 	return 0;
 }
 

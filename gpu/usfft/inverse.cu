@@ -49,11 +49,10 @@ typedef cplx<double> sample;
 constexpr int AXES =
     3; /* of length 1 beyond t.dim: an index known to the compiler needs no local memory */
 
-__global__ void
-take_symbol(const toeplitz t)
+__device__ void
+take_symbol(size_t i, const toeplitz &t)
 {
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads())
-		t.symbol[i] = t.work[i].re / (double)t.cells;
+	t.symbol[i] = t.work[i].re / (double)t.cells;
 }
 
 /* What an array has at the beginning and at the end of each axis of the cells: modes, or the column of the matrix. */
@@ -61,48 +60,43 @@ struct ends {
 	unsigned head[3], tail[3];
 };
 
-__global__ void
-pad(const toeplitz t, const ends e, const sample *in)
+__device__ void
+pad(size_t i, const toeplitz &t, const ends &e, const sample *in)
 {
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads()) {
-		unsigned rest = (unsigned)i;
-		size_t at = 0, step = 1;
-		bool here = true;
+	unsigned rest = (unsigned)i;
+	size_t at = 0, step = 1;
+	bool here = true;
 #pragma unroll
-		for (int a = 0; a < AXES; a++) {
-			const unsigned x = rest % t.len[a], n = e.head[a] + e.tail[a];
-			const bool low = x < e.head[a];
-			here = here && (low || x >= t.len[a] - e.tail[a]);
-			at += step * (low ? x : x - (t.len[a] - n));
-			rest /= t.len[a];
-			step *= n;
-		}
-		t.work[i] = here ? in[at] : sample{0, 0};
+	for (int a = 0; a < AXES; a++) {
+		const unsigned x = rest % t.len[a], n = e.head[a] + e.tail[a];
+		const bool low = x < e.head[a];
+		here = here && (low || x >= t.len[a] - e.tail[a]);
+		at += step * (low ? x : x - (t.len[a] - n));
+		rest /= t.len[a];
+		step *= n;
 	}
+	t.work[i] = here ? in[at] : sample{0, 0};
 }
 
-__global__ void
-crop(const toeplitz t, sample *out)
+__device__ void
+crop(size_t i, const toeplitz &t, sample *out)
 {
-	for (size_t i = first_of_all(); i < t.modes; i += all_threads()) {
-		unsigned rest = (unsigned)i;
-		size_t at = 0, step = 1;
+	unsigned rest = (unsigned)i;
+	size_t at = 0, step = 1;
 #pragma unroll
-		for (int a = 0; a < AXES; a++) {
-			const unsigned x = rest % t.n[a];
-			at += step * (x < t.n[a] - t.tail[a] ? x : x + t.len[a] - t.n[a]);
-			rest /= t.n[a];
-			step *= t.len[a];
-		}
-		out[i] = t.work[at];
+	for (int a = 0; a < AXES; a++) {
+		const unsigned x = rest % t.n[a];
+		at += step * (x < t.n[a] - t.tail[a] ? x : x + t.len[a] - t.n[a]);
+		rest /= t.n[a];
+		step *= t.len[a];
 	}
+	out[i] = t.work[at];
 }
 
-__global__ void
-times_symbol(const toeplitz t)
+__device__ void
+times_symbol(size_t i, const toeplitz &t)
 {
-	for (size_t i = first_of_all(); i < t.cells; i += all_threads())
-		t.work[i] = {t.work[i].re * t.symbol[i], t.work[i].im * t.symbol[i]};
+	t.work[i] = {t.work[i].re * t.symbol[i], t.work[i].im * t.symbol[i]};
 }
 
 /* Of an array whose first and last slices along the slowest axis hold something. */
@@ -160,9 +154,9 @@ toeplitz_make(struct gpu *g, struct toeplitz *t, const sample *column)
 		all.head[a] = t->n[a];
 		all.tail[a] = t->n[a] - 1;
 	}
-	GPU_LAUNCH(g, pad, blocks_for_all(t->cells), ALL_THREADS, 0, *t, all, column);
+	GPU_EACH(g, pad, t->cells, *t, all, column);
 	GPU_DO(gpu_fft_spread_slices(g, &whole, -1, t->work));
-	GPU_LAUNCH(g, take_symbol, blocks_for_all(t->cells), ALL_THREADS, 0, *t);
+	GPU_EACH(g, take_symbol, t->cells, *t);
 	return gpu_end(g);
 }
 
@@ -176,11 +170,11 @@ toeplitz_apply(struct gpu *g, const toeplitz &t, const sample *in, sample *out)
 		modes.head[a] = t.n[a] - t.tail[a];
 		modes.tail[a] = t.tail[a];
 	}
-	GPU_LAUNCH(g, pad, blocks_for_all(t.cells), ALL_THREADS, 0, t, modes, in);
+	GPU_EACH(g, pad, t.cells, t, modes, in);
 	GPU_DO(gpu_fft_spread_slices(g, &f, -1, t.work));
-	GPU_LAUNCH(g, times_symbol, blocks_for_all(t.cells), ALL_THREADS, 0, t);
+	GPU_EACH(g, times_symbol, t.cells, t);
 	GPU_DO(gpu_fft_gather_slices(g, &f, 1, t.work));
-	GPU_LAUNCH(g, crop, blocks_for_all(t.modes), ALL_THREADS, 0, t, out);
+	GPU_EACH(g, crop, t.modes, t, out);
 	return 0;
 }
 
@@ -189,35 +183,30 @@ enum { RHO, CURVE, NEXT, SCALARS };
 /* --- kernels: thread = any i < n ------------------------------------------------------------------------------------ */
 
 /* Values of the points in tile order: w c, of w alone where c is NULL; no w: ones. */
-__global__ void
-weigh(const work<double> k, const double *w, const sample *c)
+__device__ void
+weigh(size_t i, const work<double> &k, const double *w, const sample *c)
 {
-	for (size_t i = first_of_all(); i < k.m; i += all_threads()) {
-		const unsigned j = k.index[i];
-		const double f = w ? w[j] : 1;
-		k.value[i] = c ? sample{f * c[j].re, f * c[j].im} : sample{f, 0};
-	}
+	const unsigned j = k.index[i];
+	const double f = w ? w[j] : 1;
+	k.value[i] = c ? sample{f * c[j].re, f * c[j].im} : sample{f, 0};
 }
 
 /* f += alpha p, r -= alpha q; nothing where p has no curvature left. */
-__global__ void
-step(double *f, double *r, const double *p, const double *q, size_t n, const double *scalar)
+__device__ void
+step(size_t i, double *f, double *r, const double *p, const double *q, const double *scalar)
 {
 	const double alpha = scalar[CURVE] > 0 ? scalar[RHO] / scalar[CURVE] : 0;
 
-	for (size_t i = first_of_all(); i < n; i += all_threads()) {
-		f[i] += alpha * p[i];
-		r[i] -= alpha * q[i];
-	}
+	f[i] += alpha * p[i];
+	r[i] -= alpha * q[i];
 }
 
-__global__ void
-turn(double *p, const double *r, size_t n, const double *scalar)
+__device__ void
+turn(size_t i, double *p, const double *r, const double *scalar)
 {
 	const double beta = scalar[NEXT] / scalar[RHO];
 
-	for (size_t i = first_of_all(); i < n; i += all_threads())
-		p[i] = r[i] + beta * p[i];
+	p[i] = r[i] + beta * p[i];
 }
 
 /* --- the normal equations ------------------------------------------------------------------------------------------- */
@@ -228,8 +217,7 @@ transform_weighted(struct gpu *g, const work<double> &k, int dim, const double *
 		   int sign, sample *modes)
 {
 	GPU_DO(gpu_begin(g));
-	if (k.m)
-		GPU_LAUNCH(g, weigh, blocks_for_all(k.m), ALL_THREADS, 0, k, w, c);
+	GPU_EACH(g, weigh, k.m, k, w, c);
 	GPU_DO(usfft_spread(g, k, dim));
 	GPU_DO(usfft_get_modes(g, k, dim, sign, modes));
 	return gpu_end(g);
@@ -283,9 +271,9 @@ launch_all(struct gpu *g, const toeplitz &t, const vectors &v)
 	GPU_DO(toeplitz_apply(g, t, reinterpret_cast<const sample *>(v.p),
 			      reinterpret_cast<sample *>(v.q)));
 	GPU_DO(prim_dot(g, v.p, v.q, v.n, v.scalar + CURVE, v.parts));
-	GPU_LAUNCH(g, step, blocks_for_all(v.n), ALL_THREADS, 0, v.f, v.r, v.p, v.q, v.n, v.scalar);
+	GPU_EACH(g, step, v.n, v.f, v.r, v.p, v.q, v.scalar);
 	GPU_DO(prim_dot(g, v.r, v.r, v.n, v.scalar + NEXT, v.parts));
-	GPU_LAUNCH(g, turn, blocks_for_all(v.n), ALL_THREADS, 0, v.p, v.r, v.n, v.scalar);
+	GPU_EACH(g, turn, v.n, v.p, v.r, v.scalar);
 	GPU_TRY(g, cudaMemcpyAsync(v.scalar + RHO, v.scalar + NEXT, sizeof *v.scalar,
 				   cudaMemcpyDeviceToDevice, g->stream[0]));
 	return 0;

@@ -24,8 +24,6 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned THREADS = 256;
-
 /*
  * A coordinate in cycles. The product is rounded by itself: merged with a later sum in one kernel and not in the other, it
  * would give locate and place different cells.
@@ -48,14 +46,11 @@ find_cell(double x, double n, double shift, double *rest)
 }
 
 template <class T>
-__global__ void
-turn(const given<T> in, unsigned m, int dim)
+__device__ void
+turn(unsigned j, const given<T> &in, int dim)
 {
-	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
 	double x[3];
 
-	if (j >= m)
-		return;
 #pragma unroll
 	for (int a = 0; a < 3; a++)
 		x[a] = a < dim ? raw_coordinate(in, a, j) - in.frame.mid[a] : 0;
@@ -63,15 +58,12 @@ turn(const given<T> in, unsigned m, int dim)
 }
 
 template <class T>
-__global__ void
-locate(const given<T> in, const work<T> k, int dim, unsigned *key, unsigned *bad)
+__device__ void
+locate(unsigned j, const given<T> &in, const work<T> &k, int dim, unsigned *key, unsigned *bad)
 {
-	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
 	unsigned tile = 0;
 	double finite = 0, rest;
 
-	if (j >= k.m)
-		return;
 	for (int a = dim - 1; a >= 0; a--) {
 		const double x = coordinate(in, a, j);
 		finite += 0 * x;
@@ -86,14 +78,11 @@ locate(const given<T> in, const work<T> k, int dim, unsigned *key, unsigned *bad
 }
 
 template <class T>
-__global__ void
-place(const given<T> in, const work<T> k, int dim)
+__device__ void
+place(unsigned i, const given<T> &in, const work<T> &k, int dim)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 	double rest;
 
-	if (i >= k.m)
-		return;
 	const size_t j = k.index[i];
 	if (in.c)
 		k.value[i] = {in.c[j * in.cstride], in.c[j * in.cstride + 1]};
@@ -104,23 +93,17 @@ place(const given<T> in, const work<T> k, int dim)
 }
 
 template <class T>
-__global__ void
-carry(const work<T> k, const T *c, size_t stride)
+__device__ void
+carry(unsigned i, const work<T> &k, const T *c, size_t stride)
 {
-	const unsigned i = blockIdx.x * THREADS + threadIdx.x;
-
-	if (i < k.m)
-		k.value[i] = {c[k.index[i] * stride], c[k.index[i] * stride + 1]};
+	k.value[i] = {c[k.index[i] * stride], c[k.index[i] * stride + 1]};
 }
 
 template <class T>
-__global__ void
-find_starts(const work<T> k, const unsigned *key)
+__device__ void
+find_starts(unsigned t, const work<T> &k, const unsigned *key)
 {
-	const unsigned t = blockIdx.x * THREADS + threadIdx.x;
-
-	if (t <= k.ntiles)
-		k.start[t] = lower_bound(key, k.m, t);
+	k.start[t] = lower_bound(key, k.m, t);
 }
 
 /* Subproblems of tiles with more points than one takes, or with a crowd. */
@@ -213,15 +196,12 @@ sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsign
 	unsigned *key = work_room + FOUND, *rest = key + k.m;
 
 	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
-	if (k.m)
-		GPU_LAUNCH(g, locate<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k, dim, key,
-			   work_room);
+	GPU_EACH(g, locate<T>, k.m, in, k, dim, key, work_room);
 	GPU_DO(prim_sort(g, key, k.index, k.m, k.ntiles, rest));
 	if (in.c && in.turned)
-		GPU_LAUNCH(g, turn<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k.m, dim);
-	if (k.m)
-		GPU_LAUNCH(g, place<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in, k, dim);
-	GPU_LAUNCH(g, find_starts<T>, gpu_blocks(k.ntiles + 1, THREADS), THREADS, 0, k, key);
+		GPU_EACH(g, turn<T>, k.m, in, dim);
+	GPU_EACH(g, place<T>, k.m, in, k, dim);
+	GPU_EACH(g, find_starts<T>, k.ntiles + 1, k, key);
 	if (dim != 2)
 		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
 	else
@@ -281,8 +261,7 @@ template <class T>
 int
 usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride)
 {
-	if (k.m)
-		GPU_LAUNCH(g, carry<T>, gpu_blocks(k.m, THREADS), THREADS, 0, k, c, stride);
+	GPU_EACH(g, carry<T>, k.m, k, c, stride);
 	return 0;
 }
 

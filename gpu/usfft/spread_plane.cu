@@ -464,16 +464,14 @@ __launch_bounds__(WARP, sizeof(T) == sizeof(float) ? 16 : 12)
 
 /* Counts the parts that a tile's points are cut into: none, if its block takes them all. Thread = tile. */
 template <class T>
-__global__ void
-count_chunks(const work<T> k)
+__device__ void
+count_chunks(size_t t, const work<T> &k)
 {
-	for (size_t t = first_of_all(); t <= k.ntiles; t += all_threads()) {
-		size_t points = 0;
-		if (t < k.ntiles)
-			for (walk v = begin_walk(k, (unsigned)t); next_tiles(k, &v);)
-				points += v.to - v.at;
-		k.heavy[t] = points > CHUNK ? (unsigned)((points + CHUNK - 1) / CHUNK) : 0;
-	}
+	size_t points = 0;
+	if (t < k.ntiles)
+		for (walk v = begin_walk(k, (unsigned)t); next_tiles(k, &v);)
+			points += v.to - v.at;
+	k.heavy[t] = points > CHUNK ? (unsigned)((points + CHUNK - 1) / CHUNK) : 0;
 }
 
 /* Launches the kernel for the window's W taps. */
@@ -504,7 +502,7 @@ template <class T>
 int
 usfft_count_plane(struct gpu *g, const work<T> &k)
 {
-	GPU_LAUNCH(g, count_chunks<T>, blocks_for_all(k.ntiles + 1), ALL_THREADS, 0, k);
+	GPU_EACH(g, count_chunks<T>, k.ntiles + 1, k);
 	return 0;
 }
 

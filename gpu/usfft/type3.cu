@@ -18,8 +18,6 @@ extern "C" {
 namespace
 {
 
-constexpr unsigned THREADS = 256;
-
 /* The outer windows: usfft/window.c. hat(f) = hat0 shape(f) / shape(0). */
 struct hats {
 	bool gauss;
@@ -36,14 +34,11 @@ hat(const hats &h, int axis, double f)
 }
 
 template <class T>
-__global__ void
-divide(const given<T> to, const hats h, unsigned m, int dim, T *out)
+__device__ void
+divide(unsigned j, const given<T> &to, const hats &h, int dim, T *out)
 {
-	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
 	double s[3], factor = 1;
 
-	if (j >= m)
-		return;
 #pragma unroll
 	for (int a = 0; a < 3; a++)
 		if (a < dim) {
@@ -113,9 +108,7 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	GPU_DO(gpu_begin(g));
 	GPU_DO(usfft_put_modes(g, k, dim, sign, grid));
 	GPU_DO(usfft_interp(g, k, dim, at));
-	if (k.m)
-		GPU_LAUNCH(g, divide<T>, gpu_blocks(k.m, THREADS), THREADS, 0, in,
-			   hats_of(t->outer), k.m, dim, &at->re);
+	GPU_EACH(g, divide<T>, k.m, in, hats_of(t->outer), dim, &at->re);
 	GPU_DO(gpu_end(g));
 	return gpu_down(g, out, at, to->m * sizeof *at);
 }

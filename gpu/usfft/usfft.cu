@@ -159,45 +159,41 @@ mode_of_cell(const work<T> &k, int axis, unsigned cell, unsigned *place, unsigne
 }
 
 template <class T>
-__global__ void
-get_modes(const work<T> k, int dim, cplx<T> *modes, size_t n)
+__device__ void
+get_modes(size_t i, const work<T> &k, int dim, cplx<T> *modes)
 {
-	for (size_t i = first_of_all(); i < n; i += all_threads()) {
-		size_t at = 0, step = 1;
-		unsigned rest = (unsigned)i; /* below 2^31: usfft_too_large() */
-		T factor = 1;
-		for (int a = 0; a < dim; a++) {
-			unsigned mode;
-			at += step * cell_of_mode(k, a, rest % k.modes[a], &mode);
-			factor *= k.undo[a][mode];
-			rest /= k.modes[a];
-			step *= k.n[a];
-		}
-		const cplx<T> v = k.grid[at];
-		modes[i] = {v.re * factor, v.im * factor};
+	size_t at = 0, step = 1;
+	unsigned rest = (unsigned)i; /* below 2^31: usfft_too_large() */
+	T factor = 1;
+	for (int a = 0; a < dim; a++) {
+		unsigned mode;
+		at += step * cell_of_mode(k, a, rest % k.modes[a], &mode);
+		factor *= k.undo[a][mode];
+		rest /= k.modes[a];
+		step *= k.n[a];
 	}
+	const cplx<T> v = k.grid[at];
+	modes[i] = {v.re * factor, v.im * factor};
 }
 
 template <class T>
-__global__ void
-put_modes(const work<T> k, int dim, const cplx<T> *modes, size_t cells)
+__device__ void
+put_modes(size_t i, const work<T> &k, int dim, const cplx<T> *modes)
 {
-	for (size_t i = first_of_all(); i < cells; i += all_threads()) {
-		size_t at = 0, step = 1;
-		unsigned rest = (unsigned)i;
-		bool here = true;
-		T factor = 1;
-		for (int a = 0; a < dim && here; a++) {
-			unsigned place, mode;
-			here = mode_of_cell(k, a, rest % k.n[a], &place, &mode);
-			at += step * place;
-			factor *= here ? k.undo[a][mode] : 0;
-			rest /= k.n[a];
-			step *= k.modes[a];
-		}
-		const cplx<T> v = here ? modes[at] : cplx<T>{0, 0};
-		k.grid[i] = {v.re * factor, v.im * factor};
+	size_t at = 0, step = 1;
+	unsigned rest = (unsigned)i;
+	bool here = true;
+	T factor = 1;
+	for (int a = 0; a < dim && here; a++) {
+		unsigned place, mode;
+		here = mode_of_cell(k, a, rest % k.n[a], &place, &mode);
+		at += step * place;
+		factor *= here ? k.undo[a][mode] : 0;
+		rest /= k.n[a];
+		step *= k.modes[a];
 	}
+	const cplx<T> v = here ? modes[at] : cplx<T>{0, 0};
+	k.grid[i] = {v.re * factor, v.im * factor};
 }
 
 /* Modes 0 .. lie in the first slices, -1, -2 .. in the last. */
@@ -227,10 +223,9 @@ int
 usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes)
 {
 	const struct gpu_fft_slices f = fft_of(k, dim);
-	const size_t n = count_modes(k);
 
 	GPU_DO(gpu_fft_gather_slices(g, &f, sign, k.grid));
-	GPU_LAUNCH(g, get_modes<T>, blocks_for_all(n), ALL_THREADS, 0, k, dim, modes, n);
+	GPU_EACH(g, get_modes<T>, count_modes(k), k, dim, modes);
 	return 0;
 }
 
@@ -240,8 +235,7 @@ usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T
 {
 	const struct gpu_fft_slices f = fft_of(k, dim);
 
-	GPU_LAUNCH(g, put_modes<T>, blocks_for_all(count_cells(k)), ALL_THREADS, 0, k, dim, modes,
-		   count_cells(k));
+	GPU_EACH(g, put_modes<T>, count_cells(k), k, dim, modes);
 	return gpu_fft_spread_slices(g, &f, sign, k.grid);
 }
 
@@ -394,13 +388,9 @@ namespace
 {
 
 /* v: K w; at first, ones. */
-__global__ void
-level(double *w, cplx<double> *v, unsigned m, bool first)
+__device__ void
+level(unsigned j, double *w, cplx<double> *v, bool first)
 {
-	const unsigned j = blockIdx.x * THREADS + threadIdx.x;
-
-	if (j >= m)
-		return;
 	if (first)
 		w[j] = 1;
 	else if (v[j].re > 0)
@@ -412,7 +402,7 @@ int
 run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 {
 	const int dim = p->o.dim;
-	const unsigned m = (unsigned)p->points.m, blocks = gpu_blocks(m, THREADS);
+	const unsigned m = (unsigned)p->points.m;
 	work<double> k = {};
 	cplx<double> *v;
 	double *weights;
@@ -422,12 +412,12 @@ run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 	GPU_DO(gpu_array(g, HOLD_VALUES, m, &v));
 	GPU_DO(gpu_array(g, HOLD_WEIGHTS, m, &weights));
 	GPU_DO(gpu_begin(g));
-	GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, true);
+	GPU_EACH(g, level, m, weights, v, true);
 	for (int i = 0; i < rounds; i++) {
 		GPU_DO(usfft_carry(g, k, &v->re, 2));
 		GPU_DO(usfft_spread(g, k, dim));
 		GPU_DO(usfft_interp(g, k, dim, v));
-		GPU_LAUNCH(g, level, blocks, THREADS, 0, weights, v, m, false);
+		GPU_EACH(g, level, m, weights, v, false);
 	}
 	GPU_DO(gpu_end(g));
 	return gpu_down(g, w, weights, m * sizeof *w);
