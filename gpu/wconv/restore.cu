@@ -4,14 +4,14 @@
  *
  *	find_known, cut		thread = sample
  *	measure			block = 2048 samples: their sum and extremes
- *	join_extents		one block, in an order that depends on the number of samples alone
+ *				then one block joins these, in an order that depends on their number alone
  *	Richardson and Lucy
  *	divide			block = 2048 samples: y / (A x + sky), and a sum of squares
- *	add_up			one block adds the sums, in an order that depends on their number alone
+ *	add_scalar		one block adds the sums, in an order that depends on their number alone
  *	multiply		thread = sample: the next x
  *	conjugate gradients
  *	mask, combine		block = 2048 samples, and a sum of squares
- *	add_scalar		one block adds the sums, and makes the factors of the next combine()
+ *	add_scalar		the same, and makes the factors of the next combine()
  *
  * A and A' are those of whole.cu. Of Richardson and Lucy's steps the sum is made and read back only where it decides whether they
  * end. The scalars of conjugate gradients stay on the device; a step reads them back once, to see whether it is the last.
@@ -78,103 +78,74 @@ wc_tell(const struct wconv_restore *d, size_t steps)
 		d->o.tell(d->o.with, steps);
 }
 
-/* Samples of a block: *end is their end. Returns the first one of this thread. */
-__device__ size_t
-first_of_block(size_t n, size_t *end)
+/* Adds up f(i, a...) of the block's samples, and stores the sum in part[block]. */
+template <auto f, class... A>
+__global__ void
+sum_samples(size_t n, double *part, A... a)
 {
-	const size_t first = (size_t)blockIdx.x * WC_PER_BLOCK;
-
-	*end = n - first < WC_PER_BLOCK ? n : first + WC_PER_BLOCK;
-	return first + threadIdx.x;
-}
-
-/* Stores the sum of the block's v in part[block]. */
-__device__ void
-put_sum(double v, double *part)
-{
-	v = block_sum<WC_THREADS>(v);
-	if (threadIdx.x == 0)
-		part[blockIdx.x] = v;
-}
-
-/* The sum of n numbers, to thread 0. */
-__device__ double
-sum_parts(const double *part, unsigned n)
-{
+	const size_t first = (size_t)blockIdx.x * WC_PER_BLOCK, end = min(first + WC_PER_BLOCK, n);
 	double sum = 0;
 
-	for (unsigned i = threadIdx.x; i < n; i += WC_THREADS)
-		sum += part[i];
-	return block_sum<WC_THREADS>(sum);
+	for (size_t i = first + threadIdx.x; i < end; i += WC_THREADS)
+		sum += f(i, a...);
+	sum = block_sum<WC_THREADS>(sum);
+	if (threadIdx.x == 0)
+		part[blockIdx.x] = sum;
 }
 
 /* r = 1 where y is known, else 0; f = y there, else 0. */
 template <class T>
-__global__ void
-find_known(const T *y, size_t n, T *r, T *f)
-{
-	const size_t i = gpu_element();
-
-	if (i < n) {
-		const bool known = y[i] - y[i] == 0;
-		r[i] = known;
-		f[i] = known ? y[i] : 0;
-	}
-}
-
-/* Joins the extents of the block's threads, and stores them in *to. */
 __device__ void
-put_extent(const wc_extent &e, wc_extent *to)
+find_known(size_t i, const T *y, T *r, T *f)
 {
-	const wc_extent all = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
-			       block_largest<WC_THREADS>(e.least)};
-
-	if (threadIdx.x == 0)
-		*to = all;
+	const bool known = y[i] - y[i] == 0;
+	r[i] = known;
+	f[i] = known ? y[i] : 0;
 }
 
 template <class T>
-__global__ void
-measure(const T *v, size_t n, wc_extent *part)
+__device__ wc_extent
+extent_of(T v)
 {
-	size_t end;
+	const double d = (double)v;
+
+	return {d, d > 0 ? d : 0, d < 0 ? -d : 0};
+}
+
+__device__ wc_extent
+extent_of(const wc_extent &e)
+{
+	return e;
+}
+
+/* Joins the extents of `each` of n samples, or of extents, to one of the block. to may be v, if there is one block. */
+template <class V>
+__global__ void
+measure(const V *v, size_t n, size_t each, wc_extent *to)
+{
+	const size_t first = blockIdx.x * each, end = min(first + each, n);
 	wc_extent e = {0, 0, 0};
 
-	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
-		const double d = (double)v[i];
-		e.sum += d;
-		e.most = d > e.most ? d : e.most;
-		e.least = -d > e.least ? -d : e.least;
+	for (size_t i = first + threadIdx.x; i < end; i += WC_THREADS) {
+		const wc_extent d = extent_of(v[i]);
+		e = {e.sum + d.sum, max(d.most, e.most), max(d.least, e.least)};
 	}
-	put_extent(e, part + blockIdx.x);
+	e = {block_sum<WC_THREADS>(e.sum), block_largest<WC_THREADS>(e.most),
+	     block_largest<WC_THREADS>(e.least)};
+	if (threadIdx.x == 0)
+		to[blockIdx.x] = e;
 }
 
 /* Copies the part of the estimate, of ew samples a row, that begins at `from`. With s: less `floor`, and NaN where s is not above `dark`. */
 template <class T>
-__global__ void
-cut(const T *x, const T *s, T dark, T floor, size_t from, size_t ew, unsigned w, size_t n, T *to)
+__device__ void
+cut(size_t i, const T *x, const T *s, T dark, T floor, size_t from, size_t ew, unsigned w, T *to)
 {
-	const size_t i = gpu_element();
 	size_t row = i;
 	const unsigned column = take_index(&row, w);
 	const size_t at = from + row * ew + column;
 
-	if (i < n)
-		to[i] = !s ? x[at] : s[at] > dark ? x[at] - floor : (T)NAN;
-}
-
-/* Joins n extents to the first. */
-__global__ void
-join_extents(wc_extent *part, unsigned n)
-{
-	wc_extent e = {0, 0, 0};
-
-	for (unsigned i = threadIdx.x; i < n; i += WC_THREADS) {
-		e.sum += part[i].sum;
-		e.most = part[i].most > e.most ? part[i].most : e.most;
-		e.least = part[i].least > e.least ? part[i].least : e.least;
-	}
-	put_extent(e, part);
+	to[i] = !s ? x[at] : s[at] > dark ? x[at] - floor : (T)NAN;
 }
 
 /* --- the host's part ----------------------------------------------------------------------------------------------- */
@@ -212,212 +183,35 @@ wc_measure(wc_pictures<T> *v, const T *samples, size_t n, wc_extent *all)
 {
 	struct gpu *const g = v->g;
 	wc_extent *const part = reinterpret_cast<wc_extent *>(v->part);
+	const size_t parts = gpu_blocks(n, WC_PER_BLOCK), each = WC_PER_BLOCK;
 
-	GPU_LAUNCH(g, measure<T>, gpu_blocks(n, WC_PER_BLOCK), WC_THREADS, 0, samples, n, part);
-	GPU_LAUNCH(g, join_extents, 1, WC_THREADS, 0, part, gpu_blocks(n, WC_PER_BLOCK));
+	GPU_LAUNCH(g, measure<T>, parts, WC_THREADS, 0, samples, n, each, part);
+	GPU_LAUNCH(g, measure<wc_extent>, 1, WC_THREADS, 0, part, parts, parts, part);
 	return gpu_down(g, all, part, sizeof *all);
 }
 
-/* --- Richardson and Lucy ------------------------------------------------------------------------------------------- */
-
-template <class T>
-__global__ void
-fill(T *x, T v, size_t n)
-{
-	const size_t i = gpu_element();
-
-	if (i < n)
-		x[i] = v;
-}
-
-/*
- * With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. part: sums of the squares of y - v over known
- * samples.
- */
-template <class T>
-__global__ void
-divide(const T *y, const T *f, T sky, T least, size_t n, T *r, double *part)
-{
-	size_t end;
-	double sum = 0;
-
-	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
-		const T v = f[i] + sky, d = y[i] - v;
-		const bool known = y[i] - y[i] == 0;
-		r[i] = y[i] > 0 && known ? y[i] / (v > least ? v : least) : 0;
-		sum += known ? (double)d * (double)d : 0;
-	}
-	put_sum(sum, part);
-}
-
-/* x *= t / s, or x = 0 where that is negative or s is not above `dark`. */
-template <class T>
-__global__ void
-multiply(T *x, const T *t, const T *s, T dark, size_t n)
-{
-	const size_t i = gpu_element();
-
-	if (i < n) {
-		const T v = x[i] * t[i] / s[i];
-		x[i] = s[i] > dark && v > 0 ? v : 0;
-	}
-}
-
-/* y += f */
-template <class T>
-__global__ void
-lift(T *y, const T *f, size_t n)
-{
-	const size_t i = gpu_element();
-
-	if (i < n)
-		y[i] += f[i];
-}
-
-__global__ void
-add_up(const double *part, unsigned n, double *to)
-{
-	const double sum = sum_parts(part, n);
-
-	if (threadIdx.x == 0)
-		*to = sum;
-}
-
-template <class T>
+/* Launches f(i, a...) for n samples, and leaves their sums in v->part. */
+template <auto f, class T, class... A>
 int
-start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
+sum_all(wc_pictures<T> *v, size_t n, A... a)
 {
-	struct gpu *const g = v->g;
-	double level;
-	wc_extent s;
-
-	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
-	GPU_DO(wc_measure<T>(v, v->s, v->m, &s));
-	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
-		return WC_REFUSED;
-	if (v->d->floor > 0) {
-		GPU_LAUNCH(g, fill<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x,
-			   (T)v->d->floor, v->m);
-		GPU_DO(wc_apply<T>(v, false, v->x, v->f));
-		GPU_LAUNCH(g, lift<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->y, v->f,
-			   v->n);
-	}
-	GPU_LAUNCH(g, fill<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x, (T)level, v->m);
-	return gpu_end(g);
+	GPU_LAUNCH(v->g, (sum_samples<f, A...>), gpu_blocks(n, WC_PER_BLOCK), WC_THREADS, 0, n,
+		   v->part, a...);
+	return 0;
 }
-
-/* Makes r = y / (A x + sky), and asks for the sum of the misfit's squares where it decides something. */
-template <class T>
-int
-compare(wc_pictures<T> *v, bool ask, double *squares)
-{
-	struct gpu *const g = v->g;
-	const struct wconv_restore *d = v->d;
-
-	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
-	GPU_LAUNCH(g, divide<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y, v->f,
-		   (T)d->o.sky, (T)d->least, v->n, v->r, v->part);
-	if (!ask)
-		return 0;
-	GPU_LAUNCH(g, add_up, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK),
-		   &v->total->rr);
-	return gpu_down(g, squares, &v->total->rr, sizeof *squares);
-}
-
-/* Does one step, unless the steps end before it: *ends. */
-template <class T>
-int
-step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *ends)
-{
-	struct gpu *const g = v->g;
-	const struct wconv_restore *d = v->d;
-	const bool ask = d->o.noise > 0 || done->steps == d->o.steps;
-	double squares = INFINITY;
-
-	GPU_DO(gpu_begin(g));
-	GPU_DO(compare<T>(v, ask, &squares));
-	*ends = wconv_restore_ends(d, done, squares, known);
-	if (!*ends) {
-		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
-		GPU_LAUNCH(g, multiply<T>, gpu_blocks(v->m, WC_THREADS), WC_THREADS, 0, v->x, v->p,
-			   v->s, (T)d->dark, v->m);
-		wc_tell(d, ++done->steps);
-	}
-	return gpu_end(g);
-}
-
-template <class T>
-int
-wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
-	struct why *why)
-{
-	bool ends = false;
-	int e = start_lucy<T>(v, k, why);
-
-	while (!e && !ends)
-		e = step_lucy<T>(v, k->n, done, &ends);
-	return e;
-}
-
-/* --- conjugate gradients -------------------------------------------------------------------------------------------- */
 
 enum total { NOTHING, MISFIT, PROJECTION, GRADIENT, DIRECTION }; /* NOTHING: the sum is of no use */
-
-/* r = y - sky, or 0 where y is unknown. part: sums of its squares. */
-template <class T>
-__global__ void
-start_misfit(const T *y, T sky, size_t n, T *r, double *part)
-{
-	size_t end;
-	double sum = 0;
-
-	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
-		r[i] = y[i] - y[i] == 0 ? y[i] - sky : 0;
-		sum += (double)r[i] * (double)r[i];
-	}
-	put_sum(sum, part);
-}
-
-/* Zeroes f where y is unknown. part: sums of squares of the rest. */
-template <class T>
-__global__ void
-mask(const T *y, T *f, size_t n, double *part)
-{
-	size_t end;
-	double sum = 0;
-
-	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
-		const T v = y[i] - y[i] == 0 ? f[i] : 0;
-		f[i] = v;
-		sum += (double)v * (double)v;
-	}
-	put_sum(sum, part);
-}
-
-/* to = factor[0] to + factor[1] from. part: sums of squares of the new `to`. */
-template <class T>
-__global__ void
-combine(T *to, const T *from, const double *factor, size_t n, double *part)
-{
-	const double a = factor[0], b = factor[1];
-	size_t end;
-	double sum = 0;
-
-	for (size_t i = first_of_block(n, &end); i < end; i += WC_THREADS) {
-		const T v = (T)(a * (double)to[i] + b * (double)from[i]);
-		to[i] = v;
-		sum += (double)v * (double)v;
-	}
-	put_sum(sum, part);
-}
 
 /* Sets the total `which` of s, and the factors that follow from it. */
 __global__ void
 add_scalar(const double *part, unsigned n, enum total which, wc_scalars *s)
 {
-	const double sum = sum_parts(part, n), before = s->ss;
+	const double before = s->ss;
+	double sum = 0;
 
+	for (unsigned i = threadIdx.x; i < n; i += WC_THREADS)
+		sum += part[i];
+	sum = block_sum<WC_THREADS>(sum);
 	__syncthreads(); /* all threads have read s */
 	if (threadIdx.x)
 		return;
@@ -438,20 +232,173 @@ add_scalar(const double *part, unsigned n, enum total which, wc_scalars *s)
 	}
 }
 
+/* The sum of the parts of n samples becomes the total `which`. */
+template <class T>
+int
+add_total(wc_pictures<T> *v, size_t n, enum total which)
+{
+	GPU_LAUNCH(v->g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(n, WC_PER_BLOCK), which,
+		   v->total);
+	return 0;
+}
+
+/* --- Richardson and Lucy ------------------------------------------------------------------------------------------- */
+
+template <class T>
+__device__ void
+fill(size_t i, T *x, T v)
+{
+	x[i] = v;
+}
+
+/*
+ * With v = f + sky: r = max(y, 0) / max(v, least), or 0 where y is unknown. Returns the square of y - v at a known sample.
+ */
+template <class T>
+__device__ double
+divide(size_t i, const T *y, const T *f, T sky, T least, T *r)
+{
+	const T v = f[i] + sky, d = y[i] - v;
+	const bool known = y[i] - y[i] == 0;
+
+	r[i] = y[i] > 0 && known ? y[i] / (v > least ? v : least) : 0;
+	return known ? (double)d * (double)d : 0;
+}
+
+/* x *= t / s, or x = 0 where that is negative or s is not above `dark`. */
+template <class T>
+__device__ void
+multiply(size_t i, T *x, const T *t, const T *s, T dark)
+{
+	const T v = x[i] * t[i] / s[i];
+	x[i] = s[i] > dark && v > 0 ? v : 0;
+}
+
+/* y += f */
+template <class T>
+__device__ void
+lift(size_t i, T *y, const T *f)
+{
+	y[i] += f[i];
+}
+
+template <class T>
+int
+start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
+{
+	struct gpu *const g = v->g;
+	double level;
+	wc_extent s;
+
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
+	GPU_DO(wc_measure<T>(v, v->s, v->m, &s));
+	if (wconv_restore_start(v->d, k, s.most, s.sum, &level, why))
+		return WC_REFUSED;
+	if (v->d->floor > 0) {
+		GPU_EACH(g, fill<T>, v->m, v->x, (T)v->d->floor);
+		GPU_DO(wc_apply<T>(v, false, v->x, v->f));
+		GPU_EACH(g, lift<T>, v->n, v->y, v->f);
+	}
+	GPU_EACH(g, fill<T>, v->m, v->x, (T)level);
+	return gpu_end(g);
+}
+
+/* Makes r = y / (A x + sky), and asks for the sum of the misfit's squares where it decides something. */
+template <class T>
+int
+compare(wc_pictures<T> *v, bool ask, double *squares)
+{
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
+
+	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
+	GPU_DO(sum_all<divide<T>>(v, v->n, v->y, v->f, (T)d->o.sky, (T)d->least, v->r));
+	if (!ask)
+		return 0;
+	GPU_DO(add_total(v, v->n, MISFIT));
+	return gpu_down(g, squares, &v->total->rr, sizeof *squares);
+}
+
+/* Does one step, unless the steps end before it: *ends. */
+template <class T>
+int
+step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *ends)
+{
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
+	const bool ask = d->o.noise > 0 || done->steps == d->o.steps;
+	double squares = INFINITY;
+
+	GPU_DO(gpu_begin(g));
+	GPU_DO(compare<T>(v, ask, &squares));
+	*ends = wconv_restore_ends(d, done, squares, known);
+	if (!*ends) {
+		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
+		GPU_EACH(g, multiply<T>, v->m, v->x, v->p, v->s, (T)d->dark);
+		wc_tell(d, ++done->steps);
+	}
+	return gpu_end(g);
+}
+
+template <class T>
+int
+wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
+	struct why *why)
+{
+	bool ends = false;
+	int e = start_lucy<T>(v, k, why);
+
+	while (!e && !ends)
+		e = step_lucy<T>(v, k->n, done, &ends);
+	return e;
+}
+
+/* --- conjugate gradients -------------------------------------------------------------------------------------------- */
+
+template <class T>
+__device__ double
+square(T v)
+{
+	return (double)v * (double)v;
+}
+
+/* r = y - sky, or 0 where y is unknown. These three return the square of what they store. */
+template <class T>
+__device__ double
+start_misfit(size_t i, const T *y, T sky, T *r)
+{
+	return square(r[i] = y[i] - y[i] == 0 ? y[i] - sky : 0);
+}
+
+/* Zeroes f where y is unknown. */
+template <class T>
+__device__ double
+mask(size_t i, const T *y, T *f)
+{
+	return square(f[i] = y[i] - y[i] == 0 ? f[i] : 0);
+}
+
+/* to = factor[0] to + factor[1] from */
+template <class T>
+__device__ double
+combine(size_t i, T *to, const T *from, const double *factor)
+{
+	const double a = __ldg(factor), b = __ldg(factor + 1);
+
+	return square(to[i] = (T)(a * (double)to[i] + b * (double)from[i]));
+}
+
 /* to = factor[0] to + factor[1] from. The sum of squares of the result becomes the total `which`. */
 template <class T>
 int
 combine_all(wc_pictures<T> *v, T *to, const T *from, size_t n, enum wc_factors factor,
 	    enum total which)
 {
-	struct gpu *const g = v->g;
+	const double *const factors = v->total->factor[factor];
 
-	GPU_LAUNCH(g, combine<T>, gpu_blocks(n, WC_PER_BLOCK), WC_THREADS, 0, to, from,
-		   v->total->factor[factor], n, v->part);
-	if (which != NOTHING)
-		GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(n, WC_PER_BLOCK),
-			   which, v->total);
-	return 0;
+	GPU_DO((sum_all<combine<T>>(v, n, to, from, factors)));
+	return which == NOTHING ? 0 : add_total(v, n, which);
 }
 
 /* x = p = 0, r = y - sky, s = A' r, p = s. */
@@ -471,14 +418,11 @@ start_squares(wc_pictures<T> *v)
 	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(v->x, 0, v->m * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(v->p, 0, v->m * sizeof(T), g->stream[0]));
-	GPU_LAUNCH(g, start_misfit<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y,
-		   (T)d->o.sky, v->n, v->r, v->part);
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK), MISFIT,
-		   v->total);
+	GPU_DO(sum_all<start_misfit<T>>(v, v->n, v->y, (T)d->o.sky, v->r));
+	GPU_DO(add_total(v, v->n, MISFIT));
 	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
 	GPU_DO(combine_all<T>(v, v->p, v->s, v->m, WC_COPY, GRADIENT));
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->m, WC_PER_BLOCK),
-		   DIRECTION, v->total);
+	GPU_DO(add_total(v, v->m, DIRECTION));
 	return gpu_end(g);
 }
 
@@ -490,10 +434,8 @@ step_squares(wc_pictures<T> *v)
 
 	GPU_DO(gpu_begin(g));
 	GPU_DO(wc_apply<T>(v, false, v->p, v->f));
-	GPU_LAUNCH(g, mask<T>, gpu_blocks(v->n, WC_PER_BLOCK), WC_THREADS, 0, v->y, v->f, v->n,
-		   v->part);
-	GPU_LAUNCH(g, add_scalar, 1, WC_THREADS, 0, v->part, gpu_blocks(v->n, WC_PER_BLOCK),
-		   PROJECTION, v->total);
+	GPU_DO(sum_all<mask<T>>(v, v->n, v->y, v->f));
+	GPU_DO(add_total(v, v->n, PROJECTION));
 	GPU_DO(combine_all<T>(v, v->x, v->p, v->m, WC_ADVANCE, NOTHING));
 	GPU_DO(combine_all<T>(v, v->r, v->f, v->n, WC_RETREAT, MISFIT));
 	GPU_DO(wc_apply<T>(v, true, v->r, v->s));
@@ -538,8 +480,7 @@ take_data(wc_pictures<T> *v, const void *y, struct wconv_known *k)
 	wc_extent count, known;
 
 	GPU_DO(gpu_up(g, v->y, y, v->n * sizeof(T)));
-	GPU_LAUNCH(g, find_known<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->y, v->n, v->r,
-		   v->f);
+	GPU_EACH(g, find_known<T>, v->n, v->y, v->r, v->f);
 	GPU_DO(wc_measure<T>(v, v->r, v->n, &count));
 	GPU_DO(wc_measure<T>(v, v->f, v->n, &known));
 	*k = {(size_t)count.sum, known.sum, known.most > known.least ? known.most : known.least};
@@ -554,8 +495,8 @@ give_estimate(wc_pictures<T> *v, const T *s, void *to)
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
 
-	GPU_LAUNCH(g, cut<T>, gpu_blocks(v->n, WC_THREADS), WC_THREADS, 0, v->x, s, (T)d->dark,
-		   (T)d->floor, d->oy * d->ew + d->ox, d->ew, (unsigned)d->w, v->n, v->f);
+	GPU_EACH(g, cut<T>, v->n, v->x, s, (T)d->dark, (T)d->floor, d->oy * d->ew + d->ox, d->ew,
+		 (unsigned)d->w, v->f);
 	return gpu_down(g, to, v->f, v->n * sizeof(T));
 }
 

@@ -193,34 +193,6 @@ wc_work_of(const struct wconv_plan *p, size_t rows)
 	return w;
 }
 
-bool
-wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j)
-{
-	for (unsigned k = 0; k < n; k++)
-		if (i < t[k].nfx && j < t[k].nfy &&
-		    wconv_kernel(p, t[k].fx + i, t[k].fy + j) != SIZE_MAX)
-			return true;
-	return false;
-}
-
-size_t
-wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to)
-{
-	size_t n = 0;
-
-	for (size_t plane = 0; plane < p->q.planes; plane++)
-		for (size_t ty = rows.from; ty < rows.to; ty++)
-			for (size_t tx = 0; tx < p->x.ntile; tx++) {
-				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
-				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
-					   (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
-					   (unsigned)(Y->b - Y->a), (unsigned)X->f0,
-					   (unsigned)X->nf,	    (unsigned)Y->f0,
-					   (unsigned)Y->nf};
-			}
-	return n;
-}
-
 template <class T>
 int
 wc_send_kernels(struct gpu *g, const struct wconv_plan *p)

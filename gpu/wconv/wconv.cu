@@ -17,15 +17,12 @@ namespace
 
 /* Rows of the item to the ring: thread = sample. */
 template <class T>
-__global__ void
-feed(T *ring, const void *in, enum img_type type, size_t row_samples, size_t samples, size_t first,
+__device__ void
+feed(size_t i, T *ring, const void *in, enum img_type type, size_t row_samples, size_t first,
      size_t depth)
 {
-	const size_t i = gpu_element();
-
-	if (i < samples)
-		ring[(first + i / row_samples) % depth * row_samples + i % row_samples] =
-		    load_sample<T>(in, type, i);
+	ring[(first + i / row_samples) % depth * row_samples + i % row_samples] =
+	    load_sample<T>(in, type, i);
 }
 
 /* --- shares -------------------------------------------------------------------------------------------------------- */
@@ -91,8 +88,7 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 		return 0;
 	GPU_DO(gpu_send(g, WC_RAW, static_cast<const char *>(in), bytes, &raw));
 	GPU_DO(gpu_begin(g));
-	GPU_LAUNCH(g, feed<T>, gpu_blocks(n, 256), 256, 0, ring, raw, p->q.in, row, n, b->fed0,
-		   p->depth);
+	GPU_EACH(g, feed<T>, n, ring, raw, p->q.in, row, b->fed0, p->depth);
 	return gpu_end(g);
 }
 

@@ -26,67 +26,12 @@
  *
  * Bound: 4 kw kh operations a pixel.
  *
- * The adjoint by transforms, many tiles at once: fft.cu in reverse order, as wconv/core/scatter_body.h states it.
- *
- *	for each function of x that a tile needs:
- *		results times wx, kw - 1 zeros before them		thread = sample
- *		rows, written turned					r2c, batch = tiles x rows
- *		for each function of y:
- *			times wy, kh - 1 zeros before them		thread = coefficient
- *			columns forward					batch = columns x tiles
- *			times the conjugate of the kernel's spectrum, summed	thread = coefficient
- *	inverse columns, inverse rows of the sum
- *	windows added to the item with its edges			thread = pixel, tiles in their order
- *
- *	rows' spectra: blend [column][tile][row]	sum: image [column][tile][ny]	windows: real [tile][ny][nx]
- *
- * The order of a pixel's sum does not depend on how many tiles the memory takes at once.
- *
- * Bound, for the bilinear grid, a pixel of the padded tiles in single precision: 5 column passes and 3 row passes of 8 bytes,
- * 4 products of 12 to 20 and 4 of 8 to 12: some 190 bytes of device memory.
+ * The adjoint by transforms: fft.cu.
  */
 #include "gpu/wconv/whole.h"
 
 #include "gpu/wconv/pixel.h"
 #include "gpu/wconv/taps.h"
-
-namespace
-{
-
-/*
- * Calls run(b, i) for tiles i .. i + b.n - 1 of o->list, as many at a time as the memory takes, till all are done. The ring has
- * the spectra of their kernels. It holds those of one band of the plan, or of all.
- */
-template <class T, class Run>
-int
-wc_each_tiles(struct gpu *g, wc_whole<T> *o, Run run)
-{
-	const struct wconv_plan *p = o->p;
-	const bool all = p->slots >= p->y.nfun;
-	const size_t across = p->x.ntile, bands = all ? 1 : p->bands;
-	const wc_tile *const list = o->tiles.list;
-	wc_tiles<T> b = o->tiles;
-	size_t made = o->kept ? p->y.nfun : 0;
-	int err = 0;
-
-	for (size_t i = 0; i < bands && !err; i++) {
-		const size_t functions = all ? p->y.nfun : p->band[i].fun1,
-			     first = all ? 0 : p->band[i].fun0,
-			     end = (all ? p->y.ntile : p->band[i].tile1) * across;
-		err = wc_fill_ring<T>(g, p, o->w, {first > made ? first : made, functions}, &b);
-		made = functions;
-		for (size_t at = (all ? 0 : p->band[i].tile0) * across; at < end && !err;
-		     at += b.n) {
-			b.n = (unsigned)(end - at < o->most ? end - at : o->most);
-			b.list = list + at;
-			err = run(b, at);
-		}
-	}
-	o->kept = all && !err;
-	return err;
-}
-
-} // namespace
 
 /* --- by sums ---------------------------------------------------------------------------------------------------------- */
 
@@ -192,154 +137,6 @@ wc_scatter(struct gpu *g, const wc_whole<T> &o)
 	return 0;
 }
 
-/* --- by transforms ---------------------------------------------------------------------------------------------------- */
-
-/* Stores function number i of x times the results of the tiles in b.real, [tile][high][nx]. */
-template <class T>
-__global__ void
-weigh_x(const wc_work<T> w, const wc_tiles<T> b, const T *in, unsigned i)
-{
-	const size_t at = gpu_element();
-	size_t rest = at;
-	const unsigned x = take_index(&rest, b.nx) - (w.kw - 1), y = take_index(&rest, b.high),
-		       n = (unsigned)rest;
-
-	if (n >= b.n)
-		return;
-	const wc_tile t = b.list[n];
-	const bool is_in = i < t.nfx && x < t.w && y < t.h; /* x is huge before the first result */
-	b.real[at] =
-	    is_in ? wc_weight_x(w, t.fx + i, t.x + x) * in[(size_t)(t.y + y) * w.width + t.x + x]
-		  : 0;
-}
-
-template <class T>
-__global__ void
-weigh_y(const wc_work<T> w, const wc_tiles<T> b, unsigned j)
-{
-	const size_t at = gpu_element();
-	size_t rest = at;
-	const unsigned y = take_index(&rest, b.ny) - (w.kh - 1), n = take_index(&rest, b.n),
-		       c = (unsigned)rest;
-	wc_cx<T> v = {0, 0};
-
-	if (c >= b.columns)
-		return;
-	const wc_tile t = b.list[n];
-	if (y < t.h) {
-		const T weight = wc_weight_y(w, t, j, y);
-		v = b.blend[((size_t)c * b.n + n) * b.high + y];
-		v = {weight * v.re, weight * v.im};
-	}
-	b.product[at] = v;
-}
-
-/* Adds the products with the conjugate spectra to b.image. first: sets it to them. */
-template <class T>
-__global__ void
-correlate(const wc_work<T> w, const wc_tiles<T> b, unsigned i, unsigned j, bool first)
-{
-	const size_t at = gpu_element();
-	size_t rest = at;
-	const unsigned y = take_index(&rest, b.ny), n = take_index(&rest, b.n), c = (unsigned)rest;
-	wc_cx<T> sum = {0, 0};
-
-	if (c >= b.columns)
-		return;
-	const wc_tile t = b.list[n];
-	if (!first)
-		sum = b.image[at];
-	if (wc_kernel_of(w, t, i, j) != WC_NONE) {
-		const size_t slot = (t.fy + j) % b.slots;
-		const wc_cx<T> a = b.product[at],
-			       k = b.kernel[((slot * b.columns + c) * w.nfx + t.fx + i) * b.ny + y];
-		sum.re += a.re * k.re + a.im * k.im;
-		sum.im += a.im * k.re - a.re * k.im;
-	}
-	b.image[at] = sum;
-}
-
-/* Adds the windows of tiles first .. first + b.n - 1 to the padded rows from `top` on. across: tiles in x. */
-template <class T>
-__global__ void
-add_windows(const wc_tiles<T> b, const wc_adjoint<T> a, unsigned first, unsigned across,
-	    unsigned top, unsigned rows, T scale)
-{
-	size_t rest = gpu_element();
-	const unsigned q = take_index(&rest, a.wide), r = top + (unsigned)rest;
-
-	if (rest >= rows)
-		return;
-	T sum = a.padded[(size_t)r * a.wide + q];
-	for (unsigned ty = a.tile_y[2 * r]; ty < a.tile_y[2 * r + 1]; ty++)
-		for (unsigned tx = a.tile_x[2 * q]; tx < a.tile_x[2 * q + 1]; tx++) {
-			const unsigned n = ty * across + tx - first; /* huge before the first */
-			if (n < b.n)
-				sum += scale * b.real[((size_t)n * b.ny + r - b.list[n].y) * b.nx +
-						      q - b.list[n].x];
-		}
-	a.padded[(size_t)r * a.wide + q] = sum;
-}
-
-/* Makes the windows of the tiles of b. host: the same tiles on the host. *any: whether they have any kernel. */
-template <class T>
-int
-make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, const wc_tiles<T> &b,
-	     const wc_tile *host, const T *in, bool *any)
-{
-	const size_t spectrum = (size_t)b.columns * b.n * b.ny;
-
-	*any = false;
-	for (unsigned i = 0; i < p->x.most; i++) {
-		GPU_LAUNCH(g, weigh_x<T>, gpu_blocks((size_t)b.n * b.high * b.nx, WC_THREADS),
-			   WC_THREADS, 0, w, b, in, i);
-		GPU_DO(wc_rows(g, b, (size_t)b.n * b.high, b.blend));
-		for (unsigned j = 0; j < p->y.most; j++) {
-			if (!wc_is_needed(p, host, b.n, i, j))
-				continue;
-			GPU_LAUNCH(g, weigh_y<T>, gpu_blocks(spectrum, WC_THREADS), WC_THREADS, 0,
-				   w, b, j);
-			GPU_DO(wc_columns(g, b, b.n, -1, b.product));
-			GPU_LAUNCH(g, correlate<T>, gpu_blocks(spectrum, WC_THREADS), WC_THREADS, 0,
-				   w, b, i, j, !*any);
-			*any = true;
-		}
-	}
-	if (!*any)
-		return 0;
-	GPU_DO(wc_columns(g, b, b.n, 1, b.image));
-	return wc_rows_back(g, b, b.ny, b.image);
-}
-
-/* Scatters the tiles of b: number `first` of the list, and those after it. */
-template <class T>
-int
-scatter_some(struct gpu *g, const wc_whole<T> &o, const wc_tiles<T> &b, size_t first)
-{
-	const wc_tile *const host = o.list + first, &last = host[b.n - 1];
-	const unsigned top = host->y, rows = last.y + last.h + o.w.kh - 1 - top;
-	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
-	bool any;
-	const int err = make_windows(g, o.p, o.w, b, host, o.a.in, &any);
-
-	if (!err && any)
-		GPU_LAUNCH(g, add_windows<T>, gpu_blocks((size_t)rows * o.a.wide, WC_THREADS),
-			   WC_THREADS, 0, b, o.a, (unsigned)first, (unsigned)o.p->x.ntile, top,
-			   rows, scale);
-	return err;
-}
-
-template <class T>
-int
-wc_scatter_tiles(struct gpu *g, wc_whole<T> *o)
-{
-	GPU_TRY(g, cudaMemsetAsync(o->a.padded, 0, (size_t)o->a.high * o->a.wide * sizeof(T),
-				   g->stream[0]));
-	return wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
-		return scatter_some<T>(g, *o, b, first);
-	});
-}
-
 /* --- factors and edges ------------------------------------------------------------------------------------------------ */
 
 /* Returns (sum of the local kernel) / (its sum over known pixels), or 0 where less than WCONV_KNOWN of its weight is known. */
@@ -364,38 +161,31 @@ known_gain(const wc_work<T> &w, const wc_segment &g, unsigned r, unsigned x)
 }
 
 template <class T>
-__global__ void
-weigh(const wc_work<T> w, const T *from, T *to)
+__device__ void
+weigh(size_t at, const wc_work<T> &w, const T *from, T *to)
 {
-	const size_t at = gpu_element();
-	size_t rest = at;
-	const unsigned x = take_index(&rest, w.width), r = (unsigned)rest;
-
-	if (rest >= w.rows)
-		return;
+	size_t r = at;
+	const unsigned x = take_index(&r, w.width);
 	/* a window that reaches beyond an edge has its first or its last row or column there */
 	const bool beyond = w.row[r] < 0 || w.row[r + w.kh - 1] < 0 || w.column[x] < 0 ||
 			    w.column[x + w.kw - 1] < 0;
 	const wc_segment g = {0, 0, w.fx[x], w.nwx};
 	double v = (double)from[at];
 	if (w.renormalise && beyond)
-		v *= known_gain<T>(w, g, r, x);
+		v *= known_gain<T>(w, g, (unsigned)r, x);
 	if (w.sum)
-		v /= local_sum<T>(w, g, r, x);
+		v /= local_sum<T>(w, g, (unsigned)r, x);
 	to[at] = (T)v;
 }
 
 template <class T>
-__global__ void
-fold(const wc_adjoint<T> a)
+__device__ void
+fold(size_t at, const wc_adjoint<T> &a)
 {
-	const size_t at = gpu_element();
-	size_t rest = at;
-	const unsigned x = take_index(&rest, a.item_w), y = (unsigned)rest;
+	size_t y = at;
+	const unsigned x = take_index(&y, a.item_w);
 	T sum = 0, lost = 0;
 
-	if (rest >= a.item_h)
-		return;
 	for (unsigned i = a.row0[y]; i < a.row0[y + 1]; i++)
 		for (unsigned k = a.column0[x]; k < a.column0[x + 1]; k++)
 			add_compensated(sum, lost,
@@ -512,10 +302,9 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 	o->a.in = o->a.weighed ? o->a.weighed : y;
 	o->a.out = x;
 	if (o->a.weighed)
-		GPU_LAUNCH(g, weigh<T>, gpu_blocks(n, WC_THREADS), WC_THREADS, 0, o->w, y,
-			   o->a.weighed);
+		GPU_EACH(g, weigh<T>, n, o->w, y, o->a.weighed);
 	GPU_DO(o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o));
-	GPU_LAUNCH(g, fold<T>, gpu_blocks(o->p->q.w * o->p->q.h, WC_THREADS), WC_THREADS, 0, o->a);
+	GPU_EACH(g, fold<T>, o->p->q.w * o->p->q.h, o->a);
 	return 0;
 }
 
@@ -523,34 +312,6 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 
 namespace
 {
-
-/* Lists all tiles, and lays out the memory for as many as there is room for. */
-template <class T>
-int
-open_tiles(struct gpu *g, wc_whole<T> *o)
-{
-	const struct wconv_plan *p = o->p;
-	const size_t n = p->x.ntile * p->y.ntile;
-
-	o->list = static_cast<wc_tile *>(weir_alloc(n, sizeof *o->list));
-	if (!o->list)
-		return -ENOMEM;
-	wc_list_tiles(p, {0, p->y.ntile}, p->y.lo, o->list);
-	GPU_DO(gpu_send(g, WC_LIST, o->list, n, &o->tiles.list));
-	return wc_lay_out<T>(g, p, n, &o->tiles, &o->most);
-}
-
-template <class T>
-int
-transform(struct gpu *g, wc_whole<T> *o)
-{
-	const int err = wc_sum_kernels<T>(g, o->p, o->w, !o->summed, &o->tiles);
-
-	o->summed = !err;
-	return err ? err : wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
-		return wc_run_tiles<T>(g, o->p, o->w, b, o->list + first);
-	});
-}
 
 /* Moves an item, or its adjoint's results, to the device and back. */
 template <class T>
@@ -594,7 +355,7 @@ wc_whole_open(struct gpu *g, const struct wconv_plan *p, wc_whole<T> *o)
 	GPU_DO(wc_send_step<T>(g, p, p->q.h, p->y.lo, o->w.rows, &o->w));
 	o->w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
 	GPU_DO(wc_adjoint_open<T>(g, o));
-	return p->direct ? 0 : open_tiles<T>(g, o);
+	return p->direct ? 0 : wc_open_tiles<T>(g, o);
 }
 
 template <class T>
@@ -611,7 +372,7 @@ wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y)
 {
 	o->w.ring = x;
 	o->w.out = y;
-	return o->p->direct ? wc_sum<T>(g, o->w) : transform<T>(g, o);
+	return o->p->direct ? wc_sum<T>(g, o->w) : wc_transform_all<T>(g, o);
 }
 
 int

@@ -41,24 +41,6 @@ template <class T> struct wc_tiles {
 	unsigned slots;
 };
 
-/* Returns the kernel of functions number i and j of a tile; WC_NONE: it has none. */
-template <class T>
-static __device__ unsigned
-wc_kernel_of(const wc_work<T> &w, const wc_tile &t, unsigned i, unsigned j)
-{
-	return i < t.nfx && j < t.nfy ? w.number[(t.fy + j) * w.nfx + t.fx + i] : WC_NONE;
-}
-
-/* Returns the weight of function number j of the tile at its row y. */
-template <class T>
-static __device__ T
-wc_weight_y(const wc_work<T> &w, const wc_tile &t, unsigned j, unsigned y)
-{
-	const unsigned r = t.y + y, k = t.fy + j - w.fy[r];
-
-	return j < t.nfy && k < w.nwy ? w.wy[(size_t)k * w.rows + r] : 0;
-}
-
 /* Returns the weight of function f of x at column `at` of the results. */
 template <class T>
 static __device__ T
@@ -68,38 +50,6 @@ wc_weight_x(const wc_work<T> &w, unsigned f, unsigned at)
 
 	return k < w.nwx ? w.wx[(size_t)k * w.width + at] : 0;
 }
-
-/* Whether some of n tiles has the functions number i and j, and a kernel for them. */
-bool wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned i, unsigned j);
-
-/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. Returns how many they are. */
-size_t wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to);
-
-/* Finds how many of all tiles can be worked on at once, *n, and gives b its sizes and the memory for them: fft.cu. */
-template <class T>
-int wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n);
-
-/* Transforms rows b.real, [rows][nx], to columns [columns][rows]. */
-template <class T> int wc_rows(struct gpu *g, const wc_tiles<T> &b, size_t rows, wc_cx<T> *to);
-
-/* Transforms columns [columns][n][ny], in place. */
-template <class T>
-int wc_columns(struct gpu *g, const wc_tiles<T> &b, size_t n, int sign, wc_cx<T> *at);
-
-/* Transforms columns [columns][b.n][high] back to rows b.real, [b.n][high][nx]. It destroys the columns. */
-template <class T>
-int wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from);
-
-/*
- * wc_fill_ring() adds the spectra of the kernels of the fresh functions of y to the ring. wc_sum_kernels() gives b
- * the sums of the kernels' rows, and computes them if they are fresh.
- */
-template <class T>
-int wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
-		 wc_tiles<T> *b);
-template <class T>
-int wc_sum_kernels(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, bool fresh,
-		   wc_tiles<T> *b);
 
 /* --- whole items --------------------------------------------------------------------------------------------------- */
 
@@ -140,9 +90,9 @@ template <class T> void wc_whole_close(wc_whole<T> *o);
 template <class T> int wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y);
 template <class T> int wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x);
 
-/* In fft.cu: computes the results of the tiles of b, which are host[] on the host. */
-template <class T>
-int wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w,
-		 const wc_tiles<T> &b, const wc_tile *host);
+/* The same by transforms, from a.in to a.padded back: fft.cu. wc_open_tiles() lists all tiles, and gets what they need. */
+template <class T> int wc_open_tiles(struct gpu *g, wc_whole<T> *o);
+template <class T> int wc_transform_all(struct gpu *g, wc_whole<T> *o);
+template <class T> int wc_scatter_tiles(struct gpu *g, wc_whole<T> *o);
 
 #endif
