@@ -82,6 +82,7 @@ FLAGS_radon = -ffp-contract=fast
 FLAGS_emst = -ffp-contract=off
 FLAGS_dptrace = -ffp-contract=off
 NVFLAGS_dptrace = -fmad=false
+NVFLAGS_emst = -fmad=false
 
 all: $(BINARIES)
 

@@ -12,7 +12,9 @@
 #include <errno.h>
 #include <stddef.h>
 
+extern "C" {
 #include "gpu/gpu.h"
+}
 
 #ifndef WEIR_LAUNCH
 #define WEIR_LAUNCH(kernel, grid, block, shared, stream, ...) \

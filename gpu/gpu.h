@@ -13,10 +13,6 @@
 
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum { GPU_WHY = 256 };
 
 /* A device, or a list of devices. Functions that do not split their work run on the first. */
@@ -93,9 +89,5 @@ int gpu_measure(struct gpu *g, size_t bytes, struct gpu_rates *r);
 
 /* Returns text for --version: the CUDA version and the first device, or why there is none. */
 const char *gpu_state(void);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -5,10 +5,6 @@
 #include "dptrace/dptrace.h"
 #include "gpu/gpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * dptrace_run() on the devices of g, which share out the lines. The result has the same bytes. A device takes as many lines
  * at a time as its memory holds; a line that does not fit whole gives -EIO, `out of memory`. Returns 0, -ENOMEM, or -EIO:
@@ -25,9 +21,5 @@ void gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p);
 /* dptrace_tables() on g, with the same result. Returns 0, 1, -ENOMEM, or -EIO: see gpu_why(). */
 int gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, double phi,
 		       enum dptrace_method method, int *at, double *best, double *margin);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -11,7 +11,8 @@
  *
  * order.h sorts the edges.
  *
- * No longer ring can close, as lattice.cu says. Distances are summed as the CPU does it, every operation rounded.
+ * No longer ring can close, as lattice.cu says. Distances are summed as the CPU does it, every operation rounded
+ * (-fmad=false).
  *
  * Bound: operations. A pair costs 3 k + 3 (k coordinates: a difference, a product, a sum each; the tree, the length, the
  * choice), n^2 pairs a round, and a round at least halves the trees. Bytes: n^2 / 1024 x 4 (k + 2) from the second-level
@@ -73,28 +74,11 @@ struct work {
 	counts *count;
 };
 
-__device__ float
-rounded_add(float a, float b)
+template <class T>
+__device__ T
+square(T a)
 {
-	return __fadd_rn(a, b);
-}
-
-__device__ double
-rounded_add(double a, double b)
-{
-	return __dadd_rn(a, b);
-}
-
-__device__ float
-rounded_square(float a)
-{
-	return __fmul_rn(a, a);
-}
-
-__device__ double
-rounded_square(double a)
-{
-	return __dmul_rn(a, a);
+	return a * a;
 }
 
 /* A length as a number that atomicMin() can compare. */
@@ -183,11 +167,10 @@ __launch_bounds__(THREADS) nearest(const work w)
 			bool near = false;
 #pragma unroll
 			for (unsigned p = 0; p < PER; p++) {
-				d2[p] = rounded_square(x[p][0] - s.x[j][0]);
+				d2[p] = square(x[p][0] - s.x[j][0]);
 #pragma unroll
 				for (unsigned a = 1; a < K; a++)
-					d2[p] =
-					    rounded_add(d2[p], rounded_square(x[p][a] - s.x[j][a]));
+					d2[p] += square(x[p][a] - s.x[j][a]);
 				near |= s.tree[j] != tree[p] && !(d2[p] > best[p].d2);
 			}
 			/* A pair is rarely nearer than the best so far. Without the vote all would pay for the choice. */
@@ -418,7 +401,7 @@ to_box(const T x[K], const box<T, K> &b)
 		const T gap = x[a] < b.low[a]	 ? b.low[a] - x[a]
 			      : x[a] > b.high[a] ? x[a] - b.high[a]
 						 : 0;
-		d2 = rounded_add(d2, rounded_square(gap));
+		d2 += square(gap);
 	}
 	return d2;
 }
@@ -438,7 +421,7 @@ look_at(seeker<T, K> &s, const work &w, unsigned point)
 	T d2 = 0;
 
 	for (unsigned a = 0; a < K; a++)
-		d2 = rounded_add(d2, rounded_square(s.x[a] - y[a]));
+		d2 += square(s.x[a] - y[a]);
 	if (w.tree[point] != s.tree)
 		meet<T>(s.best, d2, point, s.number, w.number[point]);
 }
@@ -484,16 +467,14 @@ choose_pivot(const work w, const bvh b)
 }
 
 /* The next larger number; d2 >= 0. */
-__device__ __forceinline__ float
-next_above(float d2)
+template <class T>
+__device__ T
+next_above(T d2)
 {
-	return __uint_as_float(__float_as_uint(d2) + 1);
-}
-
-__device__ __forceinline__ double
-next_above(double d2)
-{
-	return __longlong_as_double(__double_as_longlong(d2) + 1);
+	if constexpr (sizeof d2 == sizeof(float))
+		return __uint_as_float(__float_as_uint(d2) + 1);
+	else
+		return __longlong_as_double(__double_as_longlong(d2) + 1);
 }
 
 /* A known edge bounds what both its trees still look for. */

@@ -5,10 +5,6 @@
 #include "emst/emst.h"
 #include "gpu/gpu.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * emst_run() on g; it finds the same tree. Colours are joined on their lattice, as on the CPU. Other points, and colours too
  * with brute, are joined as by Barsuk and Ivanov: O(n^2) a round, at most log2(n) rounds. Returns 0, -ENOMEM, -ERANGE and
@@ -21,9 +17,5 @@ int gpu_emst_run(struct gpu *g, const struct emst_set *s, bool brute, struct ems
  * anew what goes up.
  */
 void gpu_emst_ahead(struct gpu *g, const struct emst_set *s, bool brute);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

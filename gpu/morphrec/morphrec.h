@@ -5,10 +5,6 @@
 #include "gpu/gpu.h"
 #include "morphrec/morphrec.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * morphrec_run() on g: J, as morphrec_clip() left it, becomes the reconstruction under I, with the same bytes as on the CPU.
  * Arrays larger than the device's memory are processed in bands. Fills p->figures. Returns 0; -EIO: see gpu_why(); -ENOMEM.
@@ -23,9 +19,5 @@ int gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void
  */
 int gpu_morphrec_operate(struct gpu *g, struct morphrec_plan *p, const struct morphrec_operator *op,
 			 bool walls, void *J, const void *f);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -7,10 +7,6 @@
 #include "gpu/gpu.h"
 #include "radon/radon.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * radon_run() for n gathers of one plan, on the devices of g, which share out the gathers. in[i] and out[i] belong to gather
  * i. The plan must be made with o.unfactored, for RADON_ADJOINT, RADON_LSQ or RADON_MODEL, by any method except RADON_TIME
@@ -22,9 +18,5 @@ extern "C" {
  */
 int gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 		  float *const *out, struct radon_report *report);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -6,10 +6,6 @@
 #include "usfft/inverse.h"
 #include "usfft/usfft.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * usfft_points(), usfft_type1() and usfft_type2() on g, with p's window, grid and tables. g holds only the points of the
  * last gpu_usfft_points(), until gpu_release() or until another twin runs on g. The CPU's transforms cannot use these
@@ -33,9 +29,5 @@ int gpu_usfft_inverse(struct gpu *g, const struct usfft_options *o, const struct
 		      double *modes, struct usfft_outcome *got, size_t *bad);
 int gpu_usfft_pipe(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
 		   int rounds, double *w, size_t *bad);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

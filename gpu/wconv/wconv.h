@@ -6,10 +6,6 @@
 #include "wconv/restore/restore.h"
 #include "wconv/wconv.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /*
  * wconv_run() on the devices of g, which share out the rows of each step's results. Steps run one after the other, of one
  * plan at a time, by the plan's method and tiles. |error| <= 3e-7 max|F| in float, 1e-14 in double; most of it is the
@@ -32,9 +28,5 @@ int gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in,
  */
 int gpu_wconv_restore(struct gpu *g, struct wconv_restore *r, const void *y, void *x,
 		      struct wconv_restored *done, struct why *why);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

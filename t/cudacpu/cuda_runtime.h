@@ -133,18 +133,14 @@ __vimax3_u16x2(unsigned a, unsigned b, unsigned c)
 	return __vmaxu2(__vmaxu2(a, b), c);
 }
 
-/* One rounding each, whatever the compiler may fuse. */
-#define CUDACPU_ROUNDED(name, T, op)   \
-	static inline T name(T a, T b) \
-	{                              \
-		volatile T r = a op b; \
-		return r;              \
-	}
-CUDACPU_ROUNDED(__fmul_rn, float, *)
-CUDACPU_ROUNDED(__fadd_rn, float, +)
-CUDACPU_ROUNDED(__dmul_rn, double, *)
-CUDACPU_ROUNDED(__dadd_rn, double, +)
-#undef CUDACPU_ROUNDED
+/* One rounding, whatever the compiler may fuse. */
+static inline double
+__dmul_rn(double a, double b)
+{
+	volatile double r = a * b;
+
+	return r;
+}
 
 static inline float
 rsqrtf(float v)

@@ -2,7 +2,9 @@
  * What the twins in gpu/ rely on, with results that one can compute by hand: proof that t/cudacpu means the same as CUDA, since on
  * a machine with a GPU these run there.
  */
+extern "C" {
 #include "t/cudacpu/selftest.h"
+}
 
 #include <vector>
 

@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 /* run: the number of wrong results, or -1: the device failed. alone: not where others take memory of the device. */
 struct cudacpu_selftest {
 	const char *name;
@@ -48,9 +44,5 @@ struct cudacpu_traffic {
 	size_t accesses, lanes, sectors, least, of_blocks, of_launches, turns, least_turns;
 };
 struct cudacpu_traffic cudacpu_traffic(void) __attribute__((weak));
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

@@ -24,7 +24,9 @@
 #include <stdio.h>
 #include <unordered_map>
 
+extern "C" {
 #include "t/cudacpu/selftest.h"
+}
 
 namespace
 {

@@ -2,7 +2,9 @@
  * Faults that t/cudacpu is there to find: kernels that are wrong, memory used as it must not be, and what a device refuses. Each is
  * made in a process of its own, so nothing is given back.
  */
+extern "C" {
 #include "t/cudacpu/selftest.h"
+}
 
 #include <stdio.h>
 #include <stdlib.h>
