@@ -43,19 +43,19 @@ enum wc_state { KNOWN, UNKNOWN, POISON };
 
 /* What a step needs. All arrays are on the device. */
 template <class T> struct wc_work {
-	const T *ring;	 /* [depth][w][planes] */
-	const T *kernel; /* [kernels][kh][kw], turned so that tap t meets pixel x + t, scaled */
-	const unsigned *number; /* [functions of y][functions of x]: the kernel, or WC_NONE */
+	const T *ring;	  /* [depth][w][planes] */
+	const T *kernel;  /* [kernels][kh][kw], turned so that tap t meets pixel x + t, scaled */
+	unsigned *number; /* [functions of y][functions of x]: the kernel, or WC_NONE */
 	/* [kernels]: results are divided by the sum of the local kernel. NULL: they are not divided. */
-	const double *sum;
-	const T *wx;	       /* [nwx][width]: weights of the functions of a segment */
-	const unsigned *fx;    /* [width]: the first function of x */
-	const int *column;     /* [width + kw - 1]: columns of the item, or -1 */
-	const wc_segment *seg; /* [segments] of a row */
-	const T *wy;	       /* [nwy][rows] */
-	const unsigned *fy;    /* [rows]: the first function of y */
-	const int *row;	       /* [rows + kh - 1]: rows of the ring, or -1 */
-	void *out;	       /* [rows][width][planes] */
+	double *sum;
+	T *wx;		 /* [nwx][width]: weights of the functions of a segment */
+	unsigned *fx;	 /* [width]: the first function of x */
+	int *column;	 /* [width + kw - 1]: columns of the item, or -1 */
+	wc_segment *seg; /* [segments] of a row */
+	T *wy;		 /* [nwy][rows] */
+	unsigned *fy;	 /* [rows]: the first function of y */
+	int *row;	 /* [rows + kh - 1]: rows of the ring, or -1 */
+	void *out;	 /* [rows][width][planes] */
 	unsigned width, rows, planes, kw, kh, nwx, nwy, nfx, nfy, segments, longest;
 	size_t ring_row;    /* samples of a row */
 	enum img_type type; /* of out */
@@ -63,9 +63,6 @@ template <class T> struct wc_work {
 	bool renormalise;
 	double top; /* the maxval of out, or 0 */
 };
-
-/* Returns how many weights a position has: one for each of two neighbouring functions, or one for each power. */
-unsigned wc_weights(const struct wconv_axis *a);
 
 /* Returns the place of the item where pixel x of the window is found, or -1. */
 ptrdiff_t wc_place(const struct wconv_axis *a, ptrdiff_t x);

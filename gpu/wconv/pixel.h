@@ -2,78 +2,68 @@
 #ifndef WEIR_GPU_WCONV_PIXEL_H
 #define WEIR_GPU_WCONV_PIXEL_H
 
+#include <type_traits>
+
 #include "gpu/wconv/job.h"
 
 namespace
 {
 
+/* Calls f() with a number of that type. */
+template <class F>
+__device__ auto
+with_type(enum img_type type, F f)
+{
+	switch (type) {
+	case IMG_I8:
+		return f((signed char)0);
+	case IMG_U8:
+		return f((unsigned char)0);
+	case IMG_I16:
+		return f((short)0);
+	case IMG_U16:
+		return f((unsigned short)0);
+	case IMG_I32:
+		return f(0);
+	case IMG_U32:
+		return f(0u);
+	case IMG_I64:
+		return f(0ll);
+	case IMG_U64:
+		return f(0ull);
+	case IMG_F64:
+		return f(0.);
+	default:
+		return f(0.f);
+	}
+}
+
 template <class T>
 __device__ T
 load_sample(const void *in, enum img_type type, size_t i)
 {
-	switch (type) {
-	case IMG_I8:
-		return (T) static_cast<const signed char *>(in)[i];
-	case IMG_U8:
-		return (T) static_cast<const unsigned char *>(in)[i];
-	case IMG_I16:
-		return (T) static_cast<const short *>(in)[i];
-	case IMG_U16:
-		return (T) static_cast<const unsigned short *>(in)[i];
-	case IMG_I32:
-		return (T) static_cast<const int *>(in)[i];
-	case IMG_U32:
-		return (T) static_cast<const unsigned *>(in)[i];
-	case IMG_I64:
-		return (T) static_cast<const long long *>(in)[i];
-	case IMG_U64:
-		return (T) static_cast<const unsigned long long *>(in)[i];
-	case IMG_F64:
-		return (T) static_cast<const double *>(in)[i];
-	default:
-		return (T) static_cast<const float *>(in)[i];
-	}
+	return with_type(type, [=](auto c) { return (T) static_cast<const decltype(c) *>(in)[i]; });
 }
 
-/* Rounds half to even and clips. NaN becomes the lowest value. */
-template <class C>
-__device__ void
-store_whole(void *out, size_t i, double v, double lo, double hi, double top)
-{
-	const double r = rint(v);
-
-	lo = top > 0 ? 0 : lo;
-	hi = top > 0 ? top : hi;
-	static_cast<C *>(out)[i] = (C)(!(r > lo) ? lo : r > hi ? hi : r);
-}
-
+/* Whole numbers are rounded half to even and clipped, from 0 to top where top is above 0; NaN becomes the lowest one. */
 __device__ void
 store_sample(void *out, enum img_type type, double top, size_t i, double v)
 {
-	switch (type) {
-	case IMG_I8:
-		return store_whole<signed char>(out, i, v, -128., 127., top);
-	case IMG_U8:
-		return store_whole<unsigned char>(out, i, v, 0., 255., top);
-	case IMG_I16:
-		return store_whole<short>(out, i, v, -32768., 32767., top);
-	case IMG_U16:
-		return store_whole<unsigned short>(out, i, v, 0., 65535., top);
-	case IMG_I32:
-		return store_whole<int>(out, i, v, -2147483648., 2147483647., top);
-	case IMG_U32:
-		return store_whole<unsigned>(out, i, v, 0., 4294967295., top);
-	case IMG_I64:
-		return store_whole<long long>(out, i, v, -9223372036854775808.,
-					      9223372036854774784., top);
-	case IMG_U64:
-		return store_whole<unsigned long long>(out, i, v, 0., 18446744073709549568., top);
-	case IMG_F64:
-		static_cast<double *>(out)[i] = v;
-		return;
-	default:
-		static_cast<float *>(out)[i] = (float)v;
-	}
+	with_type(type, [=](auto c) {
+		typedef decltype(c) C;
+		C *const to = static_cast<C *>(out) + i;
+		if constexpr (!std::is_integral_v<C>) {
+			*to = (C)v;
+		} else {
+			/* the numbers of C end at 2^BITS; the last double before is 1 less, or where there is none, 2^-53 of it */
+			constexpr int BITS = 8 * sizeof(C) - std::is_signed_v<C>;
+			constexpr double END = 2. * (double)(1ull << (BITS - 1));
+			constexpr double LAST = BITS > 53 ? END - END / (1ll << 53) : END - 1;
+			const double r = rint(v), lo = std::is_signed_v<C> && !(top > 0) ? -END : 0,
+				     hi = top > 0 ? top : LAST;
+			*to = (C)(!(r > lo) ? lo : r > hi ? hi : r);
+		}
+	});
 }
 
 /* Returns where a plane's row of the ring begins; NULL beyond the edges, where row is -1. */

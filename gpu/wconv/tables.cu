@@ -1,8 +1,15 @@
 /* Weights, places and kernels of a picture and of a step: made by the host, sent to the device. */
-#include "gpu/wconv/whole.h"
+#include "gpu/wconv/job.h"
 
 namespace
 {
+
+/* Returns how many weights a position has: one for each of two neighbouring functions, or one for each power. */
+unsigned
+wc_weights(const struct wconv_axis *a)
+{
+	return a->degree >= 0 ? (unsigned)a->nfun : 2;
+}
 
 /* The first function that position x needs. */
 unsigned
@@ -30,29 +37,18 @@ weight_of(const struct wconv_axis *a, size_t f, ptrdiff_t x)
 	return f < a->nfun ? wconv_weight(a, f, x) : 0;
 }
 
-template <class T> struct tables {
-	T *wx;
-	unsigned *fx;
-	int *column;
-	wc_segment *seg;
-	unsigned *number;
-	double *sum;
-};
-
 template <class T>
-tables<T>
-lay_tables(gpu_block *b, const struct wconv_plan *p)
+void
+lay_tables(gpu_block *b, const struct wconv_plan *p, wc_work<T> *w)
 {
-	const size_t width = (size_t)(p->x.hi - p->x.lo);
-	tables<T> t;
+	const size_t kernels = p->q.gx * p->q.gy;
 
-	t.wx = gpu_take<T>(b, wc_weights(&p->x) * width);
-	t.fx = gpu_take<unsigned>(b, width);
-	t.column = gpu_take<int>(b, width + p->q.kw - 1);
-	t.seg = gpu_take<wc_segment>(b, width);
-	t.number = gpu_take<unsigned>(b, p->x.nfun * p->y.nfun);
-	t.sum = gpu_take<double>(b, wconv_divides(&p->q) ? p->q.gx * p->q.gy : 0);
-	return t;
+	w->wx = gpu_take<T>(b, (size_t)w->nwx * w->width);
+	w->fx = gpu_take<unsigned>(b, w->width);
+	w->column = gpu_take<int>(b, w->width + w->kw - 1);
+	w->seg = gpu_take<wc_segment>(b, w->width);
+	w->number = gpu_take<unsigned>(b, (size_t)w->nfx * w->nfy);
+	w->sum = wconv_divides(&p->q) ? gpu_take<double>(b, kernels) : NULL;
 }
 
 /* Cuts a row to runs of at most WC_SPAN results with the same functions. Returns how many; *longest: the most results of one. */
@@ -72,27 +68,35 @@ cut_segments(const struct wconv_axis *a, wc_segment *seg, unsigned *longest)
 	return n;
 }
 
+/* The first function that each of n positions from `first` on needs, and the weights of those from it on. */
 template <class T>
 void
-fill_tables(const tables<T> &t, const struct wconv_plan *p)
+fill_weights(const struct wconv_axis *a, ptrdiff_t first, size_t n, unsigned *function, T *weight)
+{
+	for (size_t i = 0; i < n; i++) {
+		const ptrdiff_t at = first + (ptrdiff_t)i;
+		const unsigned f = function[i] = first_function(a, at);
+		for (size_t k = 0; k < wc_weights(a); k++)
+			weight[k * n + i] = (T)weight_of(a, f + k, at);
+	}
+}
+
+template <class T>
+void
+fill_tables(const struct wconv_plan *p, wc_work<T> *w)
 {
 	const struct wconv_axis *a = &p->x;
-	const size_t width = (size_t)(a->hi - a->lo);
 
-	for (size_t x = 0; x < width; x++) {
-		const ptrdiff_t at = a->lo + (ptrdiff_t)x;
-		const unsigned f = t.fx[x] = first_function(a, at);
-		for (size_t k = 0; k < wc_weights(a); k++)
-			t.wx[k * width + x] = (T)weight_of(a, f + k, at);
+	fill_weights(a, a->lo, w->width, w->fx, w->wx);
+	for (size_t i = 0; i < w->width + w->kw - 1; i++)
+		w->column[i] = (int)wc_place(a, a->lo - a->before + (ptrdiff_t)i);
+	for (size_t f = 0; f < (size_t)w->nfx * w->nfy; f++) {
+		const size_t k = wconv_kernel(p, f % w->nfx, f / w->nfx);
+		w->number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
 	}
-	for (size_t i = 0; i < width + p->q.kw - 1; i++)
-		t.column[i] = (int)wc_place(a, a->lo - a->before + (ptrdiff_t)i);
-	for (size_t f = 0; f < p->x.nfun * p->y.nfun; f++) {
-		const size_t k = wconv_kernel(p, f % p->x.nfun, f / p->x.nfun);
-		t.number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
-	}
-	for (size_t k = 0; wconv_divides(&p->q) && k < p->q.gx * p->q.gy; k++)
-		t.sum[k] = p->sum[k];
+	if (w->sum)
+		memcpy(w->sum, p->sum, p->q.gx * p->q.gy * sizeof *w->sum);
+	w->segments = cut_segments(a, w->seg, &w->longest);
 }
 
 /* The kernels as convolve() wants them. */
@@ -116,50 +120,7 @@ turn_kernels(T *to, const struct wconv_plan *p)
 			}
 }
 
-template <class T> struct step_tables {
-	T *wy;
-	unsigned *fy;
-	int *row;
-};
-
-template <class T>
-step_tables<T>
-lay_step(gpu_block *b, const struct wconv_plan *p, size_t rows)
-{
-	step_tables<T> t;
-
-	t.wy = gpu_take<T>(b, wc_weights(&p->y) * rows);
-	t.fy = gpu_take<unsigned>(b, rows);
-	t.row = gpu_take<int>(b, rows + p->q.kh - 1);
-	return t;
-}
-
-template <class T>
-void
-fill_step(const step_tables<T> &t, const struct wconv_plan *p, size_t depth, ptrdiff_t first,
-	  size_t rows)
-{
-	const struct wconv_axis *a = &p->y;
-
-	for (size_t r = 0; r < rows; r++) {
-		const ptrdiff_t at = first + (ptrdiff_t)r;
-		t.fy[r] = first_function(a, at);
-		for (size_t k = 0; k < wc_weights(a); k++)
-			t.wy[k * rows + r] = (T)weight_of(a, t.fy[r] + k, at);
-	}
-	for (size_t i = 0; i < rows + p->q.kh - 1; i++) {
-		const ptrdiff_t from = wc_place(a, first - a->before + (ptrdiff_t)i);
-		t.row[i] = from < 0 ? -1 : (int)((size_t)from % depth);
-	}
-}
-
 } // namespace
-
-unsigned
-wc_weights(const struct wconv_axis *a)
-{
-	return a->degree >= 0 ? (unsigned)a->nfun : 2;
-}
 
 ptrdiff_t
 wc_place(const struct wconv_axis *a, ptrdiff_t x)
@@ -209,21 +170,8 @@ template <class T>
 int
 wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w)
 {
-	tables<T> t;
-	const int err = gpu_place_filled(
-	    g, WC_TABLES, [&](gpu_block *b) { t = lay_tables<T>(b, p); },
-	    [&] {
-		    fill_tables<T>(t, p);
-		    w->segments = cut_segments(&p->x, t.seg, &w->longest);
-	    });
-
-	w->wx = t.wx;
-	w->fx = t.fx;
-	w->column = t.column;
-	w->seg = t.seg;
-	w->number = t.number;
-	w->sum = wconv_divides(&p->q) ? t.sum : NULL;
-	return err;
+	return gpu_place_filled(
+	    g, WC_TABLES, [=](gpu_block *b) { lay_tables(b, p, w); }, [=] { fill_tables(p, w); });
 }
 
 template <class T>
@@ -231,15 +179,23 @@ int
 wc_send_step(struct gpu *g, const struct wconv_plan *p, size_t depth, ptrdiff_t first, size_t rows,
 	     wc_work<T> *w)
 {
-	step_tables<T> t;
-	const int err = gpu_place_filled(
-	    g, WC_STEP, [&](gpu_block *b) { t = lay_step<T>(b, p, rows); },
-	    [&] { fill_step<T>(t, p, depth, first, rows); });
+	const struct wconv_axis *a = &p->y;
+	const size_t window = rows + w->kh - 1;
 
-	w->wy = t.wy;
-	w->fy = t.fy;
-	w->row = t.row;
-	return err;
+	return gpu_place_filled(
+	    g, WC_STEP,
+	    [=](gpu_block *b) {
+		    w->wy = gpu_take<T>(b, w->nwy * rows);
+		    w->fy = gpu_take<unsigned>(b, rows);
+		    w->row = gpu_take<int>(b, window);
+	    },
+	    [=] {
+		    fill_weights(a, first, rows, w->fy, w->wy);
+		    for (size_t i = 0; i < window; i++) {
+			    const ptrdiff_t from = wc_place(a, first - a->before + (ptrdiff_t)i);
+			    w->row[i] = from < 0 ? -1 : (int)((size_t)from % depth);
+		    }
+	    });
 }
 
 #define INSTANCES(T)                                                                          \

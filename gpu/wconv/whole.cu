@@ -194,56 +194,50 @@ fold(size_t at, const wc_adjoint<T> &a)
 }
 
 /* For one direction: the lists of wc_adjoint. */
-struct folds {
-	unsigned *first, *place, *tile;
-};
-
-folds
-lay_folds(gpu_block *b, const struct wconv_axis *a, size_t padded)
+void
+lay_folds(gpu_block *b, const struct wconv_axis *a, size_t padded, unsigned **first,
+	  unsigned **place, unsigned **tile)
 {
-	folds f;
-
-	f.first = gpu_take<unsigned>(b, (size_t)(a->have1 - a->have0) + 1);
-	f.place = gpu_take<unsigned>(b, padded);
-	f.tile = gpu_take<unsigned>(b, 2 * padded);
-	return f;
+	*first = gpu_take<unsigned>(b, (size_t)(a->have1 - a->have0) + 1);
+	*place = gpu_take<unsigned>(b, padded);
+	*tile = gpu_take<unsigned>(b, 2 * padded);
 }
 
 /* Sorts the padded places by the pixel that they are copies of. */
 void
-list_copies(const folds &f, const struct wconv_axis *a, size_t padded)
+list_copies(const struct wconv_axis *a, size_t padded, unsigned *first, unsigned *place)
 {
 	const size_t n = (size_t)(a->have1 - a->have0);
 	const ptrdiff_t origin = a->lo - a->before;
 
-	memset(f.first, 0, (n + 1) * sizeof *f.first);
+	memset(first, 0, (n + 1) * sizeof *first);
 	for (size_t i = 0; i < padded; i++) {
 		const ptrdiff_t x = wc_place(a, origin + (ptrdiff_t)i);
 		if (x >= 0)
-			f.first[x + 1]++;
+			first[x + 1]++;
 	}
 	for (size_t x = 0; x < n; x++)
-		f.first[x + 1] += f.first[x];
+		first[x + 1] += first[x];
 	for (size_t i = 0; i < padded; i++) {
 		const ptrdiff_t x = wc_place(a, origin + (ptrdiff_t)i);
 		if (x >= 0)
-			f.place[f.first[x]++] = (unsigned)i;
+			place[first[x]++] = (unsigned)i;
 	}
-	memmove(f.first + 1, f.first, n * sizeof *f.first);
-	f.first[0] = 0;
+	memmove(first + 1, first, n * sizeof *first);
+	first[0] = 0;
 }
 
 /* Finds the tiles whose windows have each padded place. */
 void
-list_tiles_of(const folds &f, const struct wconv_axis *a, size_t padded, size_t kernel)
+list_tiles_of(const struct wconv_axis *a, size_t padded, size_t kernel, unsigned *tile)
 {
 	for (size_t i = 0, from = 0, to = 0; i < padded; i++) {
 		while (to < a->ntile && (size_t)(a->tile[to].a - a->lo) <= i)
 			to++;
 		while (from < to && (size_t)(a->tile[from].b - a->lo) + kernel - 1 <= i)
 			from++;
-		f.tile[2 * i] = (unsigned)from;
-		f.tile[2 * i + 1] = (unsigned)to;
+		tile[2 * i] = (unsigned)from;
+		tile[2 * i + 1] = (unsigned)to;
 	}
 }
 
@@ -251,27 +245,18 @@ template <class T>
 int
 send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
 {
-	folds x, y;
-	const int err = gpu_place_filled(
+	return gpu_place_filled(
 	    g, WC_FOLD,
-	    [&](gpu_block *b) {
-		    x = lay_folds(b, &p->x, a->wide);
-		    y = lay_folds(b, &p->y, a->high);
+	    [=](gpu_block *b) {
+		    lay_folds(b, &p->x, a->wide, &a->column0, &a->column, &a->tile_x);
+		    lay_folds(b, &p->y, a->high, &a->row0, &a->row, &a->tile_y);
 	    },
-	    [&] {
-		    list_copies(x, &p->x, a->wide);
-		    list_copies(y, &p->y, a->high);
-		    list_tiles_of(x, &p->x, a->wide, p->q.kw);
-		    list_tiles_of(y, &p->y, a->high, p->q.kh);
+	    [=] {
+		    list_copies(&p->x, a->wide, a->column0, a->column);
+		    list_copies(&p->y, a->high, a->row0, a->row);
+		    list_tiles_of(&p->x, a->wide, p->q.kw, a->tile_x);
+		    list_tiles_of(&p->y, a->high, p->q.kh, a->tile_y);
 	    });
-
-	a->column0 = x.first;
-	a->column = x.place;
-	a->tile_x = x.tile;
-	a->row0 = y.first;
-	a->row = y.place;
-	a->tile_y = y.tile;
-	return err;
 }
 
 template <class T>

@@ -64,9 +64,9 @@ template <class T> struct wc_adjoint {
 	T *out;	     /* [item_h][item_w] */
 	unsigned wide, high, item_w, item_h;
 	/* pixel x of the item is the sum of the padded columns column[column0[x]] .. column[column0[x + 1] - 1]; rows likewise */
-	const unsigned *column0, *column, *row0, *row;
+	unsigned *column0, *column, *row0, *row;
 	/* the windows of tiles tile_x[2 Q] .. tile_x[2 Q + 1] - 1 have the padded column Q; rows likewise. Transforms only */
-	const unsigned *tile_x, *tile_y;
+	unsigned *tile_x, *tile_y;
 };
 
 /* For a plan of one plane, and of samples and results of its own precision. */
