@@ -89,6 +89,8 @@ fits fitstoraw
 short fitstoraw
 image rawtofits
 image rawtotiff
+rgb rawtopng
+png pngtoraw
 tiff tifftoraw
 gather rawtosu
 su sutoraw
@@ -144,6 +146,8 @@ inputs() {
 	head -c 5000 fits >short
 	fitstoraw fits | sed '0,/^fits.NAXIS:/s//fits.CTYPE1:='"'RA---ARC'\nfits.CTYPE2:='DEC--ARC'"'\n&/' >sky
 	rawtotiff --compress=deflate image >tiff
+	rawstack --planes --pnm image image image >rgb
+	rawtopng image >png
 	rawstack image image >stack
 	rawstack --planes image image image image image | rawmath "a > 200 ? nan : a" >bands
 	wconv -k kernel.nrrd --part=0/1 image >share

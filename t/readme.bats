@@ -70,7 +70,7 @@ files_of_recipes() {
 	[ "$(tifftoraw classes.tif | greatest -)" -eq 2 ]
 	rawmath 'abs(a - b)' image.pgm <(pgmramp -ellipse 32 32) | rawinfo | awk '/^max:/ { exit !($2 < 30) }'
 	[ "$(wc -c <clean.sgy)" -eq "$(wc -c <gather.sgy)" ] && ! cmp -s clean.sgy gather.sgy
-	pngtopam photo.png | rawinfo | grep '^sizes:.* 192 128$'
+	pngtoraw photo.png | rawinfo | grep '^sizes:.* 192 128$'
 }
 
 @test "five lines of Python give an array of labels" {

@@ -16,6 +16,7 @@ load lib
 	printf 'x,y,re,im\n.1,.2,1,0\n-.3,.1,2,0\n' >points.csv
 	texttoraw --header points.csv >samples.nrrd
 	[ ! -e "$B/rawtofits" ] || rawtofits coins.pgm >m31.fits
+	[ ! -e "$B/rawtopng" ] || rawtopng coins.pgm >photo.png
 	[ ! -e "$B/rawtotiff" ] || rawtotiff coins.pgm coins.pgm >stack.tif
 	gencmp >gather.nrrd
 	rawtosu gather.nrrd >gather.su

@@ -17,7 +17,7 @@ static const struct {
 	const char *what;
 	const char *programs; /* those of ours that read it; NULL: none does */
 } formats[] = {
-    {0, MAGIC("\x89PNG"), "PNG; convert it with pngtopnm", NULL},
+    {0, MAGIC("\x89PNG"), "PNG; convert it with pngtoraw", "pngtoraw"},
     {0, MAGIC("\xff\xd8\xff"), "JPEG; convert it with jpegtopnm", NULL},
     {0, MAGIC("II*\0"), "TIFF; convert it with tifftoraw", "tifftoraw"},
     {0, MAGIC("MM\0*"), "TIFF; convert it with tifftoraw", "tifftoraw"},

@@ -154,7 +154,7 @@ doubt_name(const struct raw_out *out)
 {
 	static const struct {
 		const char *end, *format, *program;
-	} known[] = {{"png", "PNG", "pnmtopng"},     {"jpg", "JPEG", "pnmtojpeg"},
+	} known[] = {{"png", "PNG", "rawtopng"},     {"jpg", "JPEG", "pnmtojpeg"},
 		     {"jpeg", "JPEG", "pnmtojpeg"},  {"gif", "GIF", "pamtogif"},
 		     {"tif", "TIFF", "rawtotiff"},   {"tiff", "TIFF", "rawtotiff"},
 		     {"fits", "FITS", "rawtofits"},  {"fit", "FITS", "rawtofits"},
