@@ -59,7 +59,7 @@ note(png_structp png, const char *what)
 {
 	const struct source *s = png_get_error_ptr(png);
 
-	if (!s->quiet)
+	if (!s->quiet && strcmp(what, "Out of memory")) /* an error follows that one */
 		warn("%s: %s", s->name, what);
 }
 
