@@ -49,8 +49,7 @@ load lib
 		fails 2 "--shape=line:$odd: '$odd' is not a number" morphrec --open=1 --shape="line:$odd" a.pgm
 		fails 2 "--open: '$odd' is not a " morphrec --open="$odd" a.pgm
 		fails 2 "--cols: '0,$odd' is not X,..., " wconv -k a.pgm --cols="0,$odd" a.pgm
-		item float '1 1 2 1' "cols:=0 $odd,1" -- 1 1 >k.nrrd
-		fails 1 'is not 2 numbers' wconv -k k.nrrd a.pgm
+		fails 1 'is not 2 numbers' wconv -k <(item float '1 1 2 1' "cols:=0 $odd,1" -- 1 1) a.pgm
 	done
 }
 

@@ -130,8 +130,7 @@ tables() {
 @test "points in an area without lines are warned of, points on a line beside it are not" {
 	# a disc with dark lines at x = 61 and 101; outside the disc the picture is constant
 	paint 160 120 255 '(x - 150) ^ 2 + (y - 60) ^ 2 > 12100 ? 8 : ((x - 20) % 40 < 3 ? 60 : 120) + (x * 7 + y * 13) % 5' >field.pgm
-	printf '20 10 20 110\n10 20 100 60\n30 5 30 115\n61 5 61 115\n' >lines
-	dptrace -f lines --stats field.pgm >/dev/null 2>err
+	dptrace -f <(printf '20 10 20 110\n10 20 100 60\n30 5 30 115\n61 5 61 115\n') --stats field.pgm >/dev/null 2>err
 	grep 'hardly any evidence in segment 0: ' err | cut -d: -f3 >got
 	same got "$(printf ' line %d\n' 0 1 2)"
 	run -1 grep -q 'line 3:' err
@@ -275,8 +274,7 @@ painted() {
 
 @test "of a picture in colour, differences of colour count four times for an edge, or as --chroma says" {
 	painted 1 >colour.ppm
-	painted 3 >strong.ppm
-	dptrace $ends --score=edge --chroma=1 strong.ppm >out
+	dptrace $ends --score=edge --chroma=1 <(painted 3) >out
 	dptrace $ends --score=edge --chroma=3 --overlay=over.ppm colour.ppm | cmp - out
 	dptrace $ends --score=edge --chroma=1 --overlay=plain.ppm colour.ppm >plain
 	run -1 cmp -s plain out
@@ -522,12 +520,9 @@ fading() {
 }
 
 @test "NaN and infinite samples, and stacks, are refused" {
-	gen --type=float -- values 3x3 1 2 3 4 nan 6 7 8 9 >nan.nrrd
-	fails 1 'sample 1,1 is nan' dptrace -p 0,0 -p 2,2 nan.nrrd
-	gen --type=float -- values 3x3 1 2 3 4 5 6 7 inf 9 >inf.nrrd
-	fails 1 'sample 1,2 is inf' dptrace -p 0,0 -p 2,2 inf.nrrd
-	gen --type=float -- values 2x2x3 1 2 3 4 5 6 7 8 9 1 2 3 >stack.nrrd
-	fails 1 'not a single picture' dptrace -p 0,0 -p 1,1 stack.nrrd
+	fails 1 'sample 1,1 is nan' dptrace -p 0,0 -p 2,2 <(gen --type=float -- values 3x3 1 2 3 4 nan 6 7 8 9)
+	fails 1 'sample 1,2 is inf' dptrace -p 0,0 -p 2,2 <(gen --type=float -- values 3x3 1 2 3 4 5 6 7 inf 9)
+	fails 1 'not a single picture' dptrace -p 0,0 -p 1,1 <(gen --type=float -- values 2x2x3 1 2 3 4 5 6 7 8 9 1 2 3)
 }
 
 @test "a picture in place of points or of a world file is called a picture" {
@@ -539,8 +534,7 @@ fading() {
 
 @test "a strip partly outside the picture finds no edge at the border" {
 	# a bright picture; replaced by 0 outside, its border would be the best edge far and wide
-	paint 80 40 99 'y < 6 ? 90 : 91' >faint.pgm
-	dptrace -p 5,5 -p 75,5 --score=edge -w 20 faint.pgm | awk '{ exit !($2 > 4 && $2 < 7) }'
+	dptrace -p 5,5 -p 75,5 --score=edge -w 20 <(paint 80 40 99 'y < 6 ? 90 : 91') | awk '{ exit !($2 > 4 && $2 < 7) }'
 	dptrace $ends -w 60 road.pgm | near 1
 }
 
@@ -614,8 +608,7 @@ make_hairpin() {
 	dptrace --quiet -w 60 -p 92,105 -p 92,55 hairpin.pgm | tac | cmp - out
 	dptrace --quiet -t 2 -w 60 -p 92,55 -p 92,105 hairpin.pgm | cmp - out
 	WEIR_CPU=generic dptrace --quiet -w 60 -p 92,55 -p 92,105 hairpin.pgm | cmp - out
-	printf '92 55 92 105\n92 55 106 55 106 105 92 105\n' >lines
-	dptrace --quiet -w 60 -f lines hairpin.pgm >both
+	dptrace --quiet -w 60 -f <(printf '92 55 92 105\n92 55 106 55 106 105 92 105\n') hairpin.pgm >both
 	awk '/^$/ { exit } 1' both | cmp - out
 	[ "$(awk '/^$/ { n++ } n == 1 && $1 > 140 { k++ } END { print (k > 1) }' both)" = 1 ]
 }
@@ -660,8 +653,7 @@ make_hairpin() {
 	pgmtoraw rim.pgm | sed '0,/^encoding/s/^encoding/nodata:=0\nencoding/' >nodata.nrrd
 	dptrace --quiet --score=ridge+ -p 5,24 -p 75,24 -w 20 nodata.nrrd | diff out -
 	# a line in the masked half alone leaves the chord
-	paint 80 60 99 'y > 40 && y < 44 ? 90 : 9' >low.pgm
-	dptrace --quiet -p 5,30 -p 75,30 -w 20 --mask=mask.pgm low.pgm >out
+	dptrace --quiet -p 5,30 -p 75,30 -w 20 --mask=mask.pgm <(paint 80 60 99 'y > 40 && y < 44 ? 90 : 9') >out
 	awk '{ d = $2 - 30; if (d * d > 1) exit 1 }' out
 	fails 1 'a mask of one plane of 80 x 60 is needed' dptrace -p 5,24 -p 75,24 --mask=road.pgm rim.pgm
 	awk 'NR == 1; NR > 1 { print 0 }' mask.pgm >none.pgm
@@ -695,8 +687,7 @@ make_hairpin() {
 	for f in one feature collection multi; do
 		dptrace -n 3 -f $f road.pgm | diff want -
 	done
-	cat feature one >two
-	dptrace -n 3 -f two road.pgm | diff <(cat want; echo; cat want) -
+	dptrace -n 3 -f <(cat feature one) road.pgm | diff <(cat want; echo; cat want) -
 	dptrace -n 3 -f out.json road.pgm >back
 	# a NUL byte ends neither the file nor a number
 	fails 1 'line 2: malformed GeoJSON: ' dptrace -f <(cat one; printf '\0'; cat one) road.pgm
@@ -709,8 +700,7 @@ make_hairpin() {
 	dptrace -n 5 $ends --to=wkt map.nrrd >want
 	# pixel 5,22 has its centre at 1011 4955
 	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=wkt map.nrrd | diff want -
-	echo 'LineString(1011 4955, 1151 4965)' >clicks.wkt
-	dptrace -n 5 -f clicks.wkt --points=world --to=wkt map.nrrd | diff want -
+	dptrace -n 5 -f <(echo 'LineString(1011 4955, 1151 4965)') --points=world --to=wkt map.nrrd | diff want -
 	dptrace -n 5 -f want --points=world --to=wkt map.nrrd | grep -q '^LINESTRING'
 	# places in, places out: the table has the vertices of the WKT
 	dptrace -n 5 -p 1011,4955 -p 1151,4965 --points=world --to=csv map.nrrd | tail -n +2 | cut -d , -f 4,5 | tr ',\n' ' ,' |
@@ -739,11 +729,9 @@ warns() {
 			warns "$([ $srid = 32633 ] || echo "map.nrrd$elsewhere")" -f $f --points=world map.nrrd
 		done
 	done
-	sed 's/EPSG::4326/OGC:1.3:CRS84/' b.json >d.json
-	warns "map.nrrd$elsewhere" -f d.json --points=world map.nrrd
+	warns "map.nrrd$elsewhere" -f <(sed 's/EPSG::4326/OGC:1.3:CRS84/' b.json) --points=world map.nrrd
 	# a system that is not known on one side is no other one
-	echo 'LineString(1011 4955, 1151 4965)' >e.wkt
-	warns '' -f e.wkt --points=world map.nrrd
+	warns '' -f <(echo 'LineString(1011 4955, 1151 4965)') --points=world map.nrrd
 	warns '' -f a.ewkt --points=world <(sed '/^crs/d' map.nrrd)
 	warns '(stdin): the points are places of EPSG:4326, but taken as pixels; see --points=world' -f <(echo 'SRID=4326;LineString(5 22, 75 17)') <map.nrrd
 	fails 1 'line 2: places of EPSG:32633 behind those of EPSG:4326: give one system' dptrace -f <(cat a.ewkt <(sed s/4326/32633/ a.ewkt)) --points=world map.nrrd
@@ -816,8 +804,7 @@ warns() {
 	same out "$(printf '0.000 0.000\n1.000 0.000')"
 	fails 1 '0.8 px are too short' dptrace -p -.4,0 -p .4,0 <(echo P2 1 1 9 5)
 	gen noise 16 12 >a.pgm
-	printf '2 2 12 9\n3 3 8 8 12 3\n' >lines
-	dptrace --quiet -f lines a.pgm >out
+	dptrace --quiet -f <(printf '2 2 12 9\n3 3 8 8 12 3\n') a.pgm >out
 	[ "$(grep -c . out)" -gt 4 ]
 	run -1 grep -E 'nan|inf' out
 }

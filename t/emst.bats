@@ -207,8 +207,7 @@ labels() {
 	same <(levels | emst --to=means --genie=1 -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
 	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
 	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
-	gen --type=float values 2x2 0 0 1 3 >p.nrrd
-	emst --points --to=means -k 1 p.nrrd >m.nrrd
+	emst --points --to=means -k 1 <(gen --type=float values 2x2 0 0 1 3) >m.nrrd
 	lines <(samples m.nrrd) '0.5 1.5/0.5 1.5'
 }
 
@@ -246,8 +245,7 @@ labels() {
 	fails 1 'not a tree' emst --tree l.pgm l.pgm
 	: >empty
 	fails 1 'empty input' emst --tree empty l.pgm
-	cat l.pgm l.pgm >two.pgm
-	fails 1 'has no tree for it' emst -o out --to=text --tree tree.nrrd two.pgm
+	fails 1 'has no tree for it' emst -o out --to=text --tree tree.nrrd <(cat l.pgm l.pgm)
 	head -c -8 tree.nrrd >short.nrrd
 	fails 1 'the payload ends' emst --to=text --tree short.nrrd l.pgm
 	gen --type=double --raw values 3x5 10 11 1 11 12 1 10 12 1 12 20 8 21 50 29 |
@@ -285,10 +283,8 @@ labels() {
 }
 
 @test "NaN and infinity are refused with their place" {
-	gen --type=float --raw values 2x3 1 2 3 nan 5 6 >nan.nrrd
-	fails 1 'coordinate 1 of point 1 is not finite' emst --points nan.nrrd
-	gen --type=double --raw values 2x3 1 2 3 4 inf 6 >inf.nrrd
-	fails 1 'coordinate 0 of point 2 is not finite' emst --points inf.nrrd
+	fails 1 'coordinate 1 of point 1 is not finite' emst --points <(gen --type=float --raw values 2x3 1 2 3 nan 5 6)
+	fails 1 'coordinate 0 of point 2 is not finite' emst --points <(gen --type=double --raw values 2x3 1 2 3 4 inf 6)
 	item float '2 3 1' 'kinds: vector domain domain' -- nan 1 2 nan 3 inf >pixels.nrrd
 	fails 1 'coordinate 1 of pixel 2 is not finite' emst --to=labels pixels.nrrd
 }
@@ -655,8 +651,7 @@ regions() {
 	head -c -3 c.nrrd >short.nrrd
 	run -1 emst --to=text short.nrrd
 	printf 'P2 2 1 255 1 2\n' >g.pgm
-	printf 'P3 1 1 255 1 2 3\n' >c.ppm
-	fails 1 'the items before have 1 of uchar' emst --together g.pgm c.ppm
+	fails 1 'the items before have 1 of uchar' emst --together g.pgm <(printf 'P3 1 1 255 1 2 3\n')
 	: >empty
 	fails 1 'empty input' emst --together empty
 }

@@ -101,8 +101,7 @@ floats() {
 		9|4 8 3 4 5|--hysteresis=4,7|9 9 0 0 0
 		9|4 8 3 4 5|--hysteresis=2.5,8|9 9 9 9 9
 	END
-	pgm 5 1 9 9 4 2 6 1 >mask.pgm
-	pgm 5 1 9 9 9 3 9 9 | morphrec -e -m mask.pgm >out.pgm
+	pgm 5 1 9 9 9 3 9 9 | morphrec -e -m <(pgm 5 1 9 9 4 2 6 1) >out.pgm
 	[ "$(row out.pgm)" = "9 4 3 6 6" ]
 }
 
@@ -173,14 +172,12 @@ floats() {
 }
 
 @test "--fill-holes fills what the frame does not reach" {
-	pgm 5 3 9 5 5 5 5 5 5 0 1 0 5 5 5 3 5 5 >ring.pgm
-	morphrec -c 4 --fill-holes ring.pgm >out.pgm
+	morphrec -c 4 --fill-holes <(pgm 5 3 9 5 5 5 5 5 5 0 1 0 5 5 5 3 5 5) >out.pgm
 	[ "$(tail -c 15 out.pgm | od -An -v -tu1 -w15 | xargs)" = "5 5 5 5 5 5 3 3 3 5 5 5 3 5 5" ]
 }
 
 @test "--clear-border takes off what touches the frame" {
-	pgm 5 5 9 9 0 0 0 0 9 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0 >in.pgm
-	morphrec --clear-border in.pgm >out.pgm
+	morphrec --clear-border <(pgm 5 5 9 9 0 0 0 0 9 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0) >out.pgm
 	pgm 5 5 9 0 0 0 0 0 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0 0 0 0 0 0 >want.pgm
 	cmp want.pgm out.pgm
 }
@@ -251,27 +248,22 @@ floats() {
 	morphrec -m mask.pgm marker.nrrd >out.nrrd
 	grep -aqx 'type: float' out.nrrd
 	[ "$(samples out.nrrd)" = "0 2 2 2 2" ]
-	pgm 5 1 999 0 1 9 1 500 >wide.pgm
-	morphrec -m wide.pgm marker.nrrd >out.nrrd
+	morphrec -m <(pgm 5 1 999 0 1 9 1 500) marker.nrrd >out.nrrd
 	[ "$(samples out.nrrd)" = "0 1 2 1 1" ]
-	floats inf inf 1 inf inf >marker.nrrd
-	morphrec -e -m mask.pgm marker.nrrd >out.nrrd
+	morphrec -e -m mask.pgm <(floats inf inf 1 inf inf) >out.nrrd
 	[ "$(samples out.nrrd)" = "7 7 7 7 8" ]
 }
 
 @test "a double marker takes a mask of 32 bits, a float marker does not" {
 	item int 3 -- 2147483647 -2147483647 5 >mask.nrrd
-	item double 3 -- inf -inf -inf >marker.nrrd
-	morphrec -m mask.nrrd marker.nrrd >out.nrrd
+	morphrec -m mask.nrrd <(item double 3 -- inf -inf -inf) >out.nrrd
 	[ "$(samples out.nrrd)" = "2147483647 -2147483647 -2147483647" ]
-	floats 0 0 0 >marker.nrrd
-	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd marker.nrrd
+	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd <(floats 0 0 0)
 }
 
 @test "markers of floats and of integers come in one stream" {
 	floats 0 0 2 0 0 >float.nrrd
-	cat float.nrrd marker.pgm float.nrrd >in
-	morphrec --raw -m mask.pgm in >out
+	morphrec --raw -m mask.pgm <(cat float.nrrd marker.pgm float.nrrd) >out
 	(morphrec -m mask.pgm float.nrrd && morphrec --raw -m mask.pgm marker.pgm &&
 		morphrec -m mask.pgm float.nrrd) | cmp - out
 }
@@ -330,11 +322,9 @@ floats() {
 
 @test "--nan=barrier: a NaN of the mask is a wall, one of the marker marks nothing" {
 	floats 2 1 -nan 1 2 >mask.nrrd
-	floats 2 nan 1 0 nan >marker.nrrd
-	morphrec --nan=barrier -m mask.nrrd marker.nrrd >out.nrrd
+	morphrec --nan=barrier -m mask.nrrd <(floats 2 nan 1 0 nan) >out.nrrd
 	[ "$(samples out.nrrd | tr -d -)" = "2 1 nan 0 0" ]
-	floats nan nan nan 0 nan >marker.nrrd
-	morphrec --nan=barrier -m mask.nrrd marker.nrrd >out.nrrd
+	morphrec --nan=barrier -m mask.nrrd <(floats nan nan nan 0 nan) >out.nrrd
 	[ "$(samples out.nrrd | sed 's/-nan/nan/')" = "-inf -inf nan 0 0" ]
 }
 

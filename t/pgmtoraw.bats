@@ -124,8 +124,7 @@ npy() {
 }
 
 @test "stdin is read once" {
-	pgm 1 1 255 7 >a.pgm
-	fails 2 stdin pgmtoraw -o b - - <a.pgm
+	fails 2 stdin pgmtoraw -o b - - < <(pgm 1 1 255 7)
 }
 
 @test "plain samples: the last one may end the file, and only blanks and comments stand between" {

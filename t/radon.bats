@@ -151,8 +151,7 @@ change() {
 	} >dead
 	head -c "$(payload live)" live >zero
 	head -c 9600 /dev/zero >>zero
-	cat live dead zero live zero dead >mix
-	radon $curves --lsq --subtract --quiet -t 2 mix >got
+	radon $curves --lsq --subtract --quiet -t 2 <(cat live dead zero live zero dead) >got
 	for f in live dead zero live zero dead; do radon $curves --lsq --subtract --quiet $f; done | cmp - got
 	[ "$(radon $curves --lsq --subtract --quiet dead | samples /dev/stdin 2>/dev/null | sed -n 2p | tr -d ' 0\n')" = '' ]
 	radon $curves --lsq --quiet zero >p
@@ -193,8 +192,7 @@ change() {
 }
 
 @test "radon: --model --offsets=FILE models any traces, nearer, farther, more or fewer" {
-	gencmp --part=multiples --traces=40 --step=50 >d
-	radon -q -0.1:0.7:100 -X 3000 --sparse=1e-4 --quiet d >p
+	radon -q -0.1:0.7:100 -X 3000 --sparse=1e-4 --quiet <(gencmp --part=multiples --traces=40 --step=50) >p
 	gencmp --part=multiples --traces=20 --step=25 >near
 	gencmp --part=multiples --traces=45 --step=50 >far
 	for f in near far; do
@@ -357,10 +355,8 @@ change() {
 	fails 1 'not a list of finite numbers' radon $curves --offsets=bad d
 	echo 1 2 nan >bad
 	fails 1 'not a list of finite numbers' radon $curves --offsets=bad d
-	sed 's/^offsets:=1000 2000 3000/offsets:=1000 2000     /' d >d2
-	fails 1 '2 offsets for 3 traces' radon $curves d2
-	sed 's/^offsets:=/offsetz:=/' d >d3
-	fails 1 'no offsets' radon $curves d3
+	fails 1 '2 offsets for 3 traces' radon $curves <(sed 's/^offsets:=1000 2000 3000/offsets:=1000 2000     /' d)
+	fails 1 'no offsets' radon $curves <(sed 's/^offsets:=/offsetz:=/' d)
 }
 
 @test "radon: duplicate, equal, zero and negative offsets are offsets" {
@@ -396,8 +392,7 @@ change() {
 }
 
 @test "radon: doubles and integers are gathers too, and a double that no float holds is named" {
-	item short '3 1' 'spacings: .004 nan' 'offsets:=1' -- 1 2 3 >d
-	radon -q 0:0:1 -X 1 --cut --quiet d >p
+	radon -q 0:0:1 -X 1 --cut --quiet <(item short '3 1' 'spacings: .004 nan' 'offsets:=1' -- 1 2 3) >p
 	grep -aq '^type: float$' p
 	[ "$(samples p | xargs printf '%.3f ')" = '1.000 2.000 3.000 ' ]
 	item double '3 1' 'spacings: .004 nan' 'offsets:=1' -- 1 -1e300 2 >d
@@ -636,14 +631,11 @@ END
 
 @test "radon: a panel that suits no gather is an error" {
 	gathers 24 | radon $curves --quiet >p
-	sed 's/^radon_gather:=24 100 0/radon_gather:=24 10 .1/' p >q
-	radon --model q | grep -aq '^sizes: 10 24$'
+	radon --model <(sed 's/^radon_gather:=24 100 0/radon_gather:=24 10 .1/' p) | grep -aq '^sizes: 10 24$'
 	sed 's/^radon_gather:=24 100 0 */radon_gather:=24 99 .001/' p >q
 	fails 1 'lies between the samples of a gather from 0.001 s on' radon --model q
-	sed 's/^radon_curve:=parabolic/radon_curve:=hyperbole/' p >q
-	fails 1 'hyperbole is no curve' radon --model q
-	sed 's/^radon_curve:=/radon_curvy:=/' p >q
-	fails 1 'give -X' radon --model q
+	fails 1 'hyperbole is no curve' radon --model <(sed 's/^radon_curve:=parabolic/radon_curve:=hyperbole/' p)
+	fails 1 'give -X' radon --model <(sed 's/^radon_curve:=/radon_curvy:=/' p)
 }
 
 @test "radon: results leave an open pipe while its writer pauses" {
@@ -760,14 +752,12 @@ plane() {
 }
 
 @test "radon: two axes that go with nothing else are refused" {
-	gathers 24 >d
-	fails 1 'no offsets in a plane' radon $axes d
+	fails 1 'no offsets in a plane' radon $axes <(gathers 24)
 	plane 24 | sed 's/^offset-y:=[^ ]* /offset-y:=/' >e
 	fails 1 '24 numbers in offset-x:=, and 23 in offset-y:=' radon $axes e
 	plane 24 | radon $axes >p
 	fails 1 'go with auto, nufft and recurrence' radon --model --method=time p
-	sed 's/^radon_azimuth:=0/radon_azimuth:=x/' p >q
-	fails 1 'radon_azimuth:=x is no angle' radon --model q
+	fails 1 'radon_azimuth:=x is no angle' radon --model <(sed 's/^radon_azimuth:=0/radon_azimuth:=x/' p)
 	sed 's/^radon_curve:=parabolic/radon_curve:=hyperbolic/' p >q
 	fails 1 'hyperbolic curves have no second axis' radon --model q
 }

@@ -43,16 +43,14 @@ max: 3'
 @test "NRRD that is no raw item is refused, and the program that converts it is named" {
 	local field advice='convert it with unu save -f nrrd -e raw'
 	for field in 'encoding: gzip' 'encoding: raw\nbyte skip: 4' 'encoding: raw\ndata file: b.raw'; do
-		printf "NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\n$field\n\nabc" >a.nrrd
-		fails 1 "$advice" pgmtoraw a.nrrd
+		fails 1 "$advice" pgmtoraw <(printf "NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\n$field\n\nabc")
 	done
 	# A detached header needs no empty line at its end.
 	for field in 'data file: a.raw' 'datafile: ./a.raw'; do
 		printf 'NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\nencoding: raw\n%s\n' "$field" >a.nhdr
 		fails 1 "pgmtoraw: a.nhdr: this is a detached header, without samples; $advice" pgmtoraw a.nhdr
 	done
-	printf 'NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\n' >a.nhdr
-	fails 1 'the file ends inside the header' pgmtoraw a.nhdr
+	fails 1 'the file ends inside the header' pgmtoraw <(printf 'NRRD0004\ntype: uchar\ndimension: 1\nsizes: 3\n')
 }
 
 @test "a header with CR LF is read, also by rawjoin --missing" {

@@ -51,8 +51,7 @@ negatives() {
 	negatives 3f800000 ffc00000 >nan
 	fails 1 'sample 2 is nan' radon -q 0:0:1 -X 1 --offsets=<(echo 1) nan
 	fails 1 'sample 1,0 is nan' dptrace -p 0,0 -p 1,0 nan
-	gen --type=double values 4x2 .1 .2 3 4 .3 .4 5 6 >points.nrrd
-	fails 1 'weight 1 is nan' usfft -T 1 -n 2,2 --weights=nan points.nrrd
+	fails 1 'weight 1 is nan' usfft -T 1 -n 2,2 --weights=nan <(gen --type=double values 4x2 .1 .2 3 4 .3 .4 5 6)
 	fails 1 ', nan, is no uchar' texttoraw --type=uchar <(echo -nan)
 }
 

@@ -98,8 +98,7 @@ sample="0" role="description">b2'
 	same said 'rawstack: b: item 2: its missing samples are -9, and those of the first item -1; see tifftoraw --nan'
 	remarks '' rawstack --combine=max a a >/dev/null
 	item float '2 1' nodata:=-1 -- 1 nan >c
-	item float '2 1' nodata:=-9 -- 1 nan >d
-	remarks '' rawstack c d >/dev/null
+	remarks '' rawstack c <(item float '2 1' nodata:=-9 -- 1 nan) >/dev/null
 }
 
 @test "combinations, by hand; NaN is left out" {
@@ -170,8 +169,7 @@ sample="0" role="description">b2'
 	fails 1 'its shape is not that' rawstack --combine=sum a.pgm b.pgm
 	rawtile --size=3x1 a.pgm >t
 	fails 1 'another part of a picture' rawstack t
-	pgm 3 2 9 1 2 3 4 5 6 >e.pgm
-	fails 1 'its maxval is 9, and that of the first item 255' rawstack a.pgm e.pgm
+	fails 1 'its maxval is 9, and that of the first item 255' rawstack a.pgm <(pgm 3 2 9 1 2 3 4 5 6)
 	gen --type=float values 2x2 1 2 3 4 | sed 's/^kinds.*/kinds: complex domain/' >f
 	fails 1 'complex numbers have no order' rawstack --combine=median f
 	lines <(rawstack --combine=sum f f | rawtotext) '2 4/6 8'
@@ -182,8 +180,7 @@ sample="0" role="description">b2'
 	cmp <(rawstack --combine=sum s.0 s.0 | rawtotext) <(rawmath 'a * 2' s.0 | rawtotext)
 	fails 1 'another part of a picture' rawmath 'a + b' s.0 s.1
 	fails 1 'another part of a picture' rawstack --combine=mean s.0 s.1
-	gen --type=int64 values 1 5 >d
-	fails 1 'samples of 64 bits would lose digits' rawstack --combine=sum d
+	fails 1 'samples of 64 bits would lose digits' rawstack --combine=sum <(gen --type=int64 values 1 5)
 	fails 2 '--split goes without --combine' rawstack --split --combine=sum a.pgm
 	fails 2 'those of a new axis' rawstack --combine=sum --unit=m a.pgm
 	fails 2 '--spacing: 0' rawstack --spacing=0 a.pgm

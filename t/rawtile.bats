@@ -3,8 +3,7 @@ load lib
 # rawtile and rawjoin: parts, and wholes again.
 
 @test "parts of even size, row by row, say where they lie" {
-	gen ramp 7 5 >a.pgm
-	rawtile --grid=3x2 a.pgm >parts
+	rawtile --grid=3x2 <(gen ramp 7 5) >parts
 	same <(rawinfo parts | grep -e ^tile -e ^sizes | paste -sd ' \n') 'sizes: 2 2 tile:=0 0 7 5
 sizes: 2 2 tile:=2 0 7 5
 sizes: 3 2 tile:=4 0 7 5
@@ -27,8 +26,7 @@ sizes: 3 3 tile:=4 2 7 5'
 }
 
 @test "a part of a part says where it lies in the whole" {
-	pgm 6 1 9 1 2 3 4 5 6 >a.pgm
-	rawtile --grid=2x1 --only=1 a.pgm | rawtile --grid=3x1 --only=2 >part.nrrd
+	rawtile --grid=2x1 --only=1 <(pgm 6 1 9 1 2 3 4 5 6) | rawtile --grid=3x1 --only=2 >part.nrrd
 	same <(rawtotext part.nrrd) 6
 	grep -ax 'tile:=5 0 6 1' part.nrrd
 }
@@ -167,8 +165,7 @@ sizes: 3 3 tile:=4 2 7 5'
 }
 
 @test "missing pixels are an error that counts them, or filled" {
-	pgm 3 2 9 1 2 3 4 5 6 >a.pgm
-	rawtile --size=2x1 --only=2 a.pgm >part
+	rawtile --size=2x1 --only=2 <(pgm 3 2 9 1 2 3 4 5 6) >part
 	fails 1 'rawjoin: 4 of 3x2 pixels are in no part, the first at 0,0; see --fill' rawjoin part
 	lines <(rawjoin --fill=7 part | rawtotext) '7 7 7/4 5 7'
 	fails 1 '--fill: 300 is no uchar' rawjoin --fill=300 part
@@ -283,8 +280,7 @@ longs() {
 		fails 1 "tile:=$tile" rawjoin a.nrrd
 		fails 1 "tile:=$tile" rawtile --grid=1x1 a.nrrd
 	done
-	item float '2 1' 'tile:=0 0 134217728 134217728' -- 1 2 >a.nrrd
-	fails 1 'raise it with --max-bytes' rawjoin a.nrrd
+	fails 1 'raise it with --max-bytes' rawjoin <(item float '2 1' 'tile:=0 0 134217728 134217728' -- 1 2)
 }
 
 @test "wrong cuts are refused by name" {

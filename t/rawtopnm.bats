@@ -69,10 +69,8 @@ complex() {
 }
 
 @test "integers that fit no PNM are refused, not clipped" {
-	gen --type=int -- values 2x1 -1 2 >a.nrrd
-	fails 1 "-1 to 2 do not fit 0 to 65535" rawtopnm a.nrrd
-	gen --type=uint values 2x1 1 65536 >a.nrrd
-	fails 1 "1 to 65536" rawtopnm a.nrrd
+	fails 1 "-1 to 2 do not fit 0 to 65535" rawtopnm <(gen --type=int -- values 2x1 -1 2)
+	fails 1 "1 to 65536" rawtopnm <(gen --type=uint values 2x1 1 65536)
 }
 
 @test "floats that carry a maxval come back as its levels, rounded" {

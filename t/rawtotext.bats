@@ -128,12 +128,10 @@ load lib
 		7 -1|--type=uint64|line 1: -1 is no uint64
 		7 8x|--type=int64|line 1: '8x' is not a number
 	END
-	printf '1 NAN 2x\n' >bad
-	run -1 texttoraw bad
+	run -1 texttoraw <(printf '1 NAN 2x\n')
 	[[ $output != *header* ]]
 	fails 1 'absent: No such file' texttoraw absent
-	seq 100 >many
-	fails 1 'raise the limit with --max-bytes' texttoraw --max-bytes=400 many
+	fails 1 'raise the limit with --max-bytes' texttoraw --max-bytes=400 <(seq 100)
 }
 
 @test "a full disk and a closed output are failures" {

@@ -87,8 +87,7 @@ space origin: (-10,20.5,36)'
 }
 
 @test "the space stands in JSON" {
-	volume 4 3 2 >a
-	rawinfo --json a >json
+	rawinfo --json <(volume 4 3 2) >json
 	grep -F '"direction": [2, 0.5, 0]}' json
 	grep -F '"direction": [0, 0.25, 3]}], "origin": [-10, 20, 30], "space": "space: left-posterior-superior\u000a' json
 	pgm 1 1 1 1 | rawinfo --json | grep -F '"direction": null}], "origin": null, "space": null,'

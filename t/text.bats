@@ -21,8 +21,7 @@ load lib
 
 @test "a name with a newline or an escape stays on one line of a message" {
 	fails 1 'a\nb\x1b[31m: No such file' rawinfo $'a\nb\e[31m'
-	printf 'NRRD0005\ntype: u\033[2Jchar\n\n' >bad.nrrd
-	fails 1 "type 'u\\x1b[2Jchar'" rawinfo bad.nrrd
+	fails 1 "type 'u\\x1b[2Jchar'" rawinfo <(printf 'NRRD0005\ntype: u\033[2Jchar\n\n')
 }
 
 # npy DESCR SHAPE BYTES...: a NumPy file.
@@ -42,12 +41,9 @@ npy() {
 }
 
 @test "what is not read of NumPy is said whole" {
-	npy "'<U12'" '(1,)' x >u.npy
-	fails 1 "dtype '<U12' is not supported" rawinfo u.npy
-	npy "[('x', '<f4')]" '(1,)' x >r.npy
-	fails 1 "the dtype is a record of several fields" rawinfo r.npy
-	printf 'PK\x03\x04........' >a.npz
-	fails 1 'unzip' rawinfo a.npz
+	fails 1 "dtype '<U12' is not supported" rawinfo <(npy "'<U12'" '(1,)' x)
+	fails 1 "the dtype is a record of several fields" rawinfo <(npy "[('x', '<f4')]" '(1,)' x)
+	fails 1 'unzip' rawinfo <(printf 'PK\x03\x04........')
 }
 
 @test "settings of the OpenMP library that would crash it or make it talk are harmless" {

@@ -69,10 +69,8 @@ row() {
 
 @test "nodes stand where the file says: cols, axis positions, place" {
 	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
-	item float '1 1 2 1' 'cols:=3 5' -- 0 8 >k.nrrd
-	gives '0 0 0 0 4 8 8 8' -k k.nrrd
-	item float '1 1 2 1' 'spacings: nan nan 2 nan' 'axis mins: nan nan 3 nan' -- 0 8 >k.nrrd
-	gives '0 0 0 0 4 8 8 8' -k k.nrrd
+	gives '0 0 0 0 4 8 8 8' -k <(item float '1 1 2 1' 'cols:=3 5' -- 0 8)
+	gives '0 0 0 0 4 8 8 8' -k <(item float '1 1 2 1' 'spacings: nan nan 2 nan' 'axis mins: nan nan 3 nan' -- 0 8)
 	item float '1 1 2 1' 'place:=corner' -- 0 7 >k.nrrd
 	gives '0 1 2 3 4 5 6 7' -k k.nrrd
 	gives '0 0 0.875 2.625 4.375 6.125 7 7' -k k.nrrd --place=centre
@@ -80,25 +78,20 @@ row() {
 
 @test "the weights belong to the output pixel" {
 	item float '5 1' -- 0 0 1 0 0 >x.nrrd
-	item float '3 1 2 1' -- 1 1 1 2 2 2 >k.nrrd
-	gives '0 1.25 1.5 1.75 0' -k k.nrrd --place=corner
+	gives '0 1.25 1.5 1.75 0' -k <(item float '3 1 2 1' -- 1 1 1 2 2 2) --place=corner
 }
 
 @test "a contact sheet is the grid of its cells, and a picture serves as one kernel" {
 	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
-	item float '2 1' -- 0 8 >k.nrrd
-	gives '0 0 1 3 5 7 8 8' -k k.nrrd --grid=2x1
-	pgm 2 1 255 0 8 >k.pgm
-	gives '0 0 1 3 5 7 8 8' -k k.pgm --grid=2x1
+	gives '0 0 1 3 5 7 8 8' -k <(item float '2 1' -- 0 8) --grid=2x1
+	gives '0 0 1 3 5 7 8 8' -k <(pgm 2 1 255 0 8) --grid=2x1
 	row
-	pgm 3 1 255 1 1 1 >k.pgm
-	gives '3 6 9 12 9' -k k.pgm
+	gives '3 6 9 12 9' -k <(pgm 3 1 255 1 1 1)
 }
 
 @test "--normalise scales each kernel to the sum 1; of a basis, each pixel's own kernel" {
 	row
-	item float '3 1' -- 2 2 2 >k.nrrd
-	gives '1 2 3 4 3' -k k.nrrd --normalise
+	gives '1 2 3 4 3' -k <(item float '3 1' -- 2 2 2) --normalise
 	item float '5 1' -- 1 1 1 1 1 >x.nrrd
 	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd
 	gives '1 1 1 1 1' -k k.nrrd --basis=poly:1 --normalise --edge=nearest
@@ -124,15 +117,11 @@ row() {
 
 @test "kernels as polynomials: as the option or the file says, with their 0 and unit" {
 	item float '3 3' -- 1 1 1 1 1 1 1 1 1 >x.nrrd
-	item float '1 1 3' 'zero:=1 1' 'scale:=1 .5' -- 10 1 1 >k.nrrd
-	gives $'7 8 9\n9 10 11\n11 12 13' -k k.nrrd --basis=poly:1
+	gives $'7 8 9\n9 10 11\n11 12 13' -k <(item float '1 1 3' 'zero:=1 1' 'scale:=1 .5' -- 10 1 1) --basis=poly:1
 	item float '3 1' -- 1 1 1 >x.nrrd
-	item float '1 1 3' 'basis:=poly:1' 'zero:=1 0' 'scale:=.5 1' -- 10 1 5 >k.nrrd
-	gives '8 10 12' -k k.nrrd
-	item float '1 1 3' 'basis:=poly:x' -- 10 1 5 >k.nrrd
-	fails 1 'basis:=poly:x is not poly:DEG' wconv -k k.nrrd x.nrrd
-	item float '1 1 3' 'basis:=poly:1' -- 10 1 5 >k.nrrd
-	fails 1 'has no nodes' wconv -k k.nrrd --place=corner x.nrrd
+	gives '8 10 12' -k <(item float '1 1 3' 'basis:=poly:1' 'zero:=1 0' 'scale:=.5 1' -- 10 1 5)
+	fails 1 'basis:=poly:x is not poly:DEG' wconv -k <(item float '1 1 3' 'basis:=poly:x' -- 10 1 5) x.nrrd
+	fails 1 'has no nodes' wconv -k <(item float '1 1 3' 'basis:=poly:1' -- 10 1 5) --place=corner x.nrrd
 }
 
 @test "a cut of a FITS image gets the kernels of its place, and a flipped one is refused" {
@@ -163,11 +152,9 @@ row() {
 	gives '6 12 18 24 24' -k k.nrrd --variance
 	gives '0.375 0.75 1.125 1.5 1.5' -k k.nrrd --variance --normalise
 	item float '5 1' -- 1 2 nan 4 5 >x.nrrd
-	item float '3 1' -- 1 1 1 >k.nrrd
-	gives '3 6.75 13.5 20.25 9' -k k.nrrd --variance --nan=interpolate
+	gives '3 6.75 13.5 20.25 9' -k <(item float '3 1' -- 1 1 1) --variance --nan=interpolate
 	item float '8 1' -- 1 1 1 1 1 1 1 1 >x.nrrd
-	item float '1 1 2 1' -- 0 8 >k.nrrd
-	gives '0 0 1 9 25 49 64 64' -k k.nrrd --variance
+	gives '0 0 1 9 25 49 64 64' -k <(item float '1 1 2 1' -- 0 8) --variance
 	item float '3 3 2 1' -- 1 1 1 1 1 1 1 1 1 0 0 0 0 9 0 0 0 0 >k.nrrd
 	gen noise 400 300 --type=float | rawmath '(a - .5) * sqrt(12)' >x.nrrd
 	rawmath '0 * a + 1' x.nrrd | wconv -k k.nrrd --variance >v.nrrd
@@ -214,11 +201,9 @@ row() {
 		1 1 3|basis:=poly:1|.5 1 0|of pixel 1,0 has the sum 0
 	END
 	for k in '-1 2 -1' '1e7 -1e7 .1' '-1 -1 -1'; do
-		item float '3 1' -- $k >k.nrrd
-		fails 1 'the kernels sum to nothing positive' wconv -k k.nrrd --deconvolve=2 x.nrrd
+		fails 1 'the kernels sum to nothing positive' wconv -k <(item float '3 1' -- $k) --deconvolve=2 x.nrrd
 	done
-	item float '3 1' -- -1 4 -1 >k.nrrd
-	gives '2 4 6 8 16' -k k.nrrd --nan=interpolate
+	gives '2 4 6 8 16' -k <(item float '3 1' -- -1 4 -1) --nan=interpolate
 }
 
 @test "the planes of a picture in colours share the kernels" {
@@ -231,8 +216,7 @@ row() {
 
 @test "results are float, or rounded and clipped to the input's maxval, or double" {
 	pgm 4 1 100 10 20 99 3 >x.nrrd
-	item float '1 1' -- 1.26 >k.nrrd
-	wconv -k k.nrrd --type=input x.nrrd >out.pgm
+	wconv -k <(item float '1 1' -- 1.26) --type=input x.nrrd >out.pgm
 	pgm 4 1 100 13 25 100 4 | cmp - out.pgm
 	pgm 2 1 100 10 20 >x.nrrd
 	item float '1 1' -- .5 >k.nrrd
@@ -359,8 +343,7 @@ rows() {
 	gives '1 2 14 20 40' -k k.nrrd --adjoint --correlate
 	gives '4 2 41 20 10' -k k.nrrd --adjoint
 	item float '3 1' 'tile:=4 0 9 1' -- 1 0 0 >x.nrrd
-	item float '3 1' -- 1 2 4 >k.nrrd
-	gives '4 2 1 0 0' -k k.nrrd --adjoint
+	gives '4 2 1 0 0' -k <(item float '3 1' -- 1 2 4) --adjoint
 	grep -ax 'tile:=3 0 9 1' out.nrrd
 	item float '5 1' -- 1 2 4 8 16 >k.nrrd
 	item float '3 1' 'tile:=1 0 9 1' -- 1 0 0 >x.nrrd
@@ -403,8 +386,7 @@ rows() {
 
 @test "--deconvolve stops at --noise, and --stats says where" {
 	gen noise 60 50 --type=float >x.nrrd
-	item float '3 1' -- .25 .5 .25 >k.nrrd
-	wconv -k k.nrrd --deconvolve=100 --noise=.2 --stats=s x.nrrd >out
+	wconv -k <(item float '3 1' -- .25 .5 .25) --deconvolve=100 --noise=.2 --stats=s x.nrrd >out
 	awk -v n="$(figure iterations)" -v r="$(figure rms)" 'BEGIN { exit !(n > 0 && n < 100 && r <= .2 && r > .1) }'
 }
 
@@ -434,12 +416,9 @@ rows() {
 	done
 	rawinfo deep.nrrd | awk '/^min:/ { exit $2 < -1 }'
 	item float '3 1' -- -1 3 -1 >k.nrrd
-	item float '6 1' -- 0 9 0 0 1 2 >x.nrrd
-	fails 1 'diverge, since kernels have samples below 0' wconv -k k.nrrd --deconvolve=5 x.nrrd
-	item float '3 1' -- 5 5 5 >x.nrrd
-	wconv -k k.nrrd --deconvolve=5 --sky=5 x.nrrd >out.nrrd
-	item float '3 1' -- 0 0 0 >x.nrrd
-	wconv -k k.nrrd --deconvolve=5 --sky=5 x.nrrd >out.nrrd
+	fails 1 'diverge, since kernels have samples below 0' wconv -k k.nrrd --deconvolve=5 <(item float '6 1' -- 0 9 0 0 1 2)
+	wconv -k k.nrrd --deconvolve=5 --sky=5 <(item float '3 1' -- 5 5 5) >out.nrrd
+	wconv -k k.nrrd --deconvolve=5 --sky=5 <(item float '3 1' -- 0 0 0) >out.nrrd
 }
 
 @test "--deconvolve: every picture of a stack, every plane of a picture in colours, parts of a picture" {
@@ -477,19 +456,14 @@ rows() {
 	fails 1 'not increasing' wconv -k k.nrrd --cols=1,1,2 x.nrrd
 	fails 1 '2 positions for 3 kernels' wconv -k k.nrrd --cols=1,2 x.nrrd
 	fails 2 '--cols' wconv -k k.nrrd --cols=1,nan,2 x.nrrd
-	item float '1 1 3 1' 'cols:=1 nan 2' -- 1 2 3 >k.nrrd
-	fails 1 'not increasing' wconv -k k.nrrd x.nrrd
-	item float '1 1 3 1' 'cols:=1 2' -- 1 2 3 >k.nrrd
-	fails 1 'cols:=1 2 is not 3 numbers' wconv -k k.nrrd x.nrrd
-	item float '1 1 2 1' -- 1 nan >k.nrrd
-	fails 1 'kernel 1,0 has a sample that is not finite' wconv -k k.nrrd x.nrrd
-	item float '1 1' -- inf >k.nrrd
-	fails 1 'not finite' wconv -k k.nrrd --normalise x.nrrd
+	fails 1 'not increasing' wconv -k <(item float '1 1 3 1' 'cols:=1 nan 2' -- 1 2 3) x.nrrd
+	fails 1 'cols:=1 2 is not 3 numbers' wconv -k <(item float '1 1 3 1' 'cols:=1 2' -- 1 2 3) x.nrrd
+	fails 1 'kernel 1,0 has a sample that is not finite' wconv -k <(item float '1 1 2 1' -- 1 nan) x.nrrd
+	fails 1 'not finite' wconv -k <(item float '1 1' -- inf) --normalise x.nrrd
 	item float '3 1' -- 1 -2 1 >k.nrrd
 	gives '0 0 0 0 -6' -k k.nrrd
 	fails 1 'kernel 0,0 cannot be normalised: its sum is 0' wconv -k k.nrrd --normalise x.nrrd
-	item float '2 1' -- 0 0 >k.nrrd
-	fails 1 'cannot be normalised' wconv -k k.nrrd --normalise x.nrrd
+	fails 1 'cannot be normalised' wconv -k <(item float '2 1' -- 0 0) --normalise x.nrrd
 }
 
 @test "a truncated image is an error that counts, never zeros" {
@@ -557,8 +531,7 @@ bare() {
 	fails 1 'a sample of absolute value 1e+40 is too large' wconv -k k.nrrd --nan=zero x.nrrd
 	item float '3 1' -- 1e28 nan inf >x.nrrd
 	wconv -k k.nrrd --method=fft --nan=zero x.nrrd >out.nrrd
-	item float '3 1' -- 1e10 1e10 1e10 >k.nrrd
-	fails 1 'sums overflow' wconv -k k.nrrd --method=direct --deconvolve=2 --damp=1 x.nrrd
+	fails 1 'sums overflow' wconv -k <(item float '3 1' -- 1e10 1e10 1e10) --method=direct --deconvolve=2 --damp=1 x.nrrd
 }
 
 @test "a sample that is too large is found in every column, beside NaN too" {
@@ -594,16 +567,12 @@ bare() {
 
 @test "a tile outside its image, and one smaller than the kernel, are refused" {
 	item float '6 1' -- 1 1 1 1 1 1 >k.nrrd
-	item float '5 1' 'tile:=5 0 9 1' -- 1 2 3 4 5 >x.nrrd
-	fails 1 'outside the image of 9x1' wconv -k k.nrrd x.nrrd
-	item float '5 1' 'tile:=5 0' -- 1 2 3 4 5 >x.nrrd
-	fails 1 'tile:=5 0 is not' wconv -k k.nrrd x.nrrd
+	fails 1 'outside the image of 9x1' wconv -k k.nrrd <(item float '5 1' 'tile:=5 0 9 1' -- 1 2 3 4 5)
+	fails 1 'tile:=5 0 is not' wconv -k k.nrrd <(item float '5 1' 'tile:=5 0' -- 1 2 3 4 5)
 	for tile in '0 0 99999999999999999999 1' '0 0 134217729 1' '-1 0 9 1' '0 0 9 1 1' '0 0 9 x'; do
-		item float '5 1' "tile:=$tile" -- 1 2 3 4 5 >x.nrrd
-		fails 1 "tile:=$tile is not" wconv -k k.nrrd x.nrrd
+		fails 1 "tile:=$tile is not" wconv -k k.nrrd <(item float '5 1' "tile:=$tile" -- 1 2 3 4 5)
 	done
 	item float '5 1' 'tile:=1 0 9 1' -- 1 2 3 4 5 >x.nrrd
 	fails 1 'a tile of 5x1 is smaller than the kernel of 6x1' wconv -k k.nrrd x.nrrd
-	item float '5 1' -- 1 1 1 1 1 >k.nrrd
-	fails 1 'a tile cannot wrap' wconv -k k.nrrd --edge=wrap x.nrrd
+	fails 1 'a tile cannot wrap' wconv -k <(item float '5 1' -- 1 1 1 1 1) --edge=wrap x.nrrd
 }

@@ -40,8 +40,7 @@ deep() {
 
 @test "a kernel of three axes is scipy's, and a box of eight sums eight" {
 	seq 8 | volume float 2,2,2 >x.nrrd
-	printf '1 %.0s' 1 2 3 4 5 6 7 8 | volume float 2,2,2 >k.nrrd
-	gives '36 20 22 12 26 14 15 8' -k k.nrrd
+	gives '36 20 22 12 26 14 15 8' -k <(printf '1 %.0s' 1 2 3 4 5 6 7 8 | volume float 2,2,2)
 }
 
 @test "volumes in a file one after the other, and volumes of colours" {
@@ -79,8 +78,7 @@ deep() {
 	gives '2 7 6' -k k.nrrd --nan=zero
 	head -c -4 x.nrrd >short.nrrd
 	fails 1 'ends after' wconv -k k.nrrd short.nrrd
-	echo 3e38 3e38 3e38 | volume float 1,1,3 >x.nrrd
-	fails 1 'sums overflow' wconv -k k.nrrd x.nrrd
+	fails 1 'sums overflow' wconv -k k.nrrd <(echo 3e38 3e38 3e38 | volume float 1,1,3)
 }
 
 @test "what kernels of three axes do not go with is refused" {
@@ -92,10 +90,8 @@ deep() {
 	fails 2 '--edge=renormalise' wconv -k k.nrrd --edge=renormalise x.nrrd
 	fails 2 '--nan=interpolate' wconv -k k.nrrd --nan=interpolate x.nrrd
 	fails 1 'a grid has four' wconv -k k.nrrd --place=corner x.nrrd
-	echo 1 2 3 | volume float 3,1 >p.nrrd
-	fails 1 'needs a volume' wconv -k k.nrrd p.nrrd
-	echo 1 0 -1 | volume float 1,1,3 >k0.nrrd
-	fails 1 'its sum is 0' wconv -k k0.nrrd --normalise x.nrrd
+	fails 1 'needs a volume' wconv -k k.nrrd <(echo 1 2 3 | volume float 3,1)
+	fails 1 'its sum is 0' wconv -k <(echo 1 0 -1 | volume float 1,1,3) --normalise x.nrrd
 }
 
 @test "a kernel along z takes no channels and no frames for slices" {
