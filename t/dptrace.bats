@@ -241,14 +241,11 @@ tables() {
 
 @test "a world file makes places, a geotransform those of WKT and GeoJSON, and text stays pixels" {
 	printf '2\n0\n0\n-2\n1000\n5000\n' >w
-	dptrace -n 2 --snap=0 $ends --world=w road.pgm >out
-	same out "$(printf '1010 4956\n1150 4966')"
+	prints '1010 4956/1150 4966' dptrace -n 2 --snap=0 $ends --world=w road.pgm
 	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/geotransform:=1000 2 0 5000 0 -2\nencoding/' >map.nrrd
-	dptrace -n 2 --snap=0 $ends --to=wkt map.nrrd >out
-	same out 'LINESTRING (1011 4955, 1151 4965)'
+	prints 'LINESTRING (1011 4955, 1151 4965)' dptrace -n 2 --snap=0 $ends --to=wkt map.nrrd
 	dptrace -n 2 --snap=0 $ends --to=geojson map.nrrd | grep -q '\[\[1011, 4955\], \[1151, 4965\]\]'
-	dptrace -n 2 --snap=0 $ends map.nrrd >out
-	same out "$(printf '5.000 22.000\n75.000 17.000')"
+	prints '5.000 22.000/75.000 17.000' dptrace -n 2 --snap=0 $ends map.nrrd
 	sed 's/^geotransform:=.*/geotransform:=1 2 3/' map.nrrd >bad.nrrd
 	fails 1 'geotransform: a geotransform has six finite numbers' dptrace -n 2 $ends --to=wkt bad.nrrd
 }
@@ -327,8 +324,7 @@ painted() {
 	dptrace --method=d3 --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 20 | diff out -
 	# an even number of samples has one more on the left
 	tables 2 3 0 0 2 0 0 0 0 0 >s.nrrd
-	dptrace --quiet --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 >out
-	same out "$(printf '0.000 0.000\n10.000 -2.000\n20.000 0.000')"
+	prints '0.000 0.000/10.000 -2.000/20.000 0.000' dptrace --quiet --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90
 }
 
 @test "--method=d3 gives the bytes of the method window" {
@@ -800,8 +796,7 @@ warns() {
 }
 
 @test "a picture may have 2 pixels, and the ends of short segments may move together" {
-	dptrace --quiet -p 0,0 -p 1,0 <(echo P2 2 1 9 5 6) >out
-	same out "$(printf '0.000 0.000\n1.000 0.000')"
+	prints '0.000 0.000/1.000 0.000' dptrace --quiet -p 0,0 -p 1,0 <(echo P2 2 1 9 5 6)
 	fails 1 '0.8 px are too short' dptrace -p -.4,0 -p .4,0 <(echo P2 1 1 9 5)
 	gen noise 16 12 >a.pgm
 	dptrace --quiet -f <(printf '2 2 12 9\n3 3 8 8 12 3\n') a.pgm >out

@@ -31,8 +31,7 @@ four() {
 	four | emst >tree.nrrd
 	grep -ax 'columns:=u v length' tree.nrrd
 	lines <(samples tree.nrrd) '592136 592137 1/0 65536 1/65536 592136 14.45683229480096'
-	four | emst --to=linkage >z.nrrd
-	lines <(samples z.nrrd) '2 3 1 2/0 1 1 2/4 5 14.45683229480096 4'
+	four | shows '2 3 1 2/0 1 1 2/4 5 14.45683229480096 4' emst --to=linkage
 }
 
 @test "the tree does not depend on the number of threads" {
@@ -207,8 +206,7 @@ labels() {
 	same <(levels | emst --to=means --genie=1 -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
 	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
 	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
-	emst --points --to=means -k 1 <(gen --type=float values 2x2 0 0 1 3) >m.nrrd
-	lines <(samples m.nrrd) '0.5 1.5/0.5 1.5'
+	shows '0.5 1.5/0.5 1.5' emst --points --to=means -k 1 <(gen --type=float values 2x2 0 0 1 3)
 }
 
 @test "the palette has a line for each class: label, pixels, share, mean" {

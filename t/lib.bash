@@ -75,6 +75,18 @@ lines() {
 	same "$1" "${2//\//$'\n'}"
 }
 
+# prints LINE/LINE COMMAND...: the command succeeds, and prints exactly these lines.
+prints() {
+	"${@:2}" >printed || return
+	lines printed "$1"
+}
+
+# shows LINE/LINE COMMAND...: the command succeeds, and rawtotext writes its item so.
+shows() {
+	"${@:2}" >shown || return
+	lines <(rawtotext shown) "$1"
+}
+
 # says LINE...: the header of the item on stdin, which becomes the file said.head, has these lines.
 says() {
 	rawinfo >said.head

@@ -23,8 +23,7 @@ floats() {
 	[ "$(head -c 8 out.nrrd)" = NRRD0005 ]
 	grep -aqx 'maxval:=9' out.nrrd
 	grep -aqx 'history:=morphrec -m mask.pgm' out.nrrd
-	morphrec --raw -m mask.pgm marker.pgm >out.nrrd
-	[ "$(samples out.nrrd)" = "0 5 6 3 3" ]
+	shows '0 5 6 3 3' morphrec --raw -m mask.pgm marker.pgm
 }
 
 @test "corners connect 8 neighbours, not 4" {
@@ -44,8 +43,7 @@ floats() {
 
 @test "a marker above the mask is clipped" {
 	pgm 5 1 9 0 9 0 0 0 >marker.pgm
-	morphrec -m mask.pgm marker.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 5 5 3 3" ]
+	shows '0 5 5 3 3' morphrec -m mask.pgm marker.pgm
 	morphrec -v -m mask.pgm marker.pgm 2>stderr >out.pgm
 	grep -qx "morphrec: marker.pgm: 1 markers beyond the mask were clipped" stderr
 	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles of 5x1x1 in 1 units" stderr
@@ -207,8 +205,7 @@ floats() {
 @test "--shape=FILE is the picture's pixels, R times" {
 	pgm 3 1 9 0 1 1 >shape.pgm
 	pgm 5 1 9 4 4 4 0 9 >in.pgm
-	morphrec --open=1 --shape=./shape.pgm in.pgm >out.pgm
-	[ "$(row out.pgm)" = "4 4 4 0 9" ]
+	shows '4 4 4 0 9' morphrec --open=1 --shape=./shape.pgm in.pgm
 	pgm 3 1 9 0 0 0 >shape.pgm
 	fails 1 './shape.pgm: the shape has no pixel that is not 0' morphrec --open=1 --shape=./shape.pgm in.pgm
 	printf 'P6 1 1 9 \1\1\1' >shape.ppm
@@ -248,16 +245,13 @@ floats() {
 	morphrec -m mask.pgm marker.nrrd >out.nrrd
 	grep -aqx 'type: float' out.nrrd
 	[ "$(samples out.nrrd)" = "0 2 2 2 2" ]
-	morphrec -m <(pgm 5 1 999 0 1 9 1 500) marker.nrrd >out.nrrd
-	[ "$(samples out.nrrd)" = "0 1 2 1 1" ]
-	morphrec -e -m mask.pgm <(floats inf inf 1 inf inf) >out.nrrd
-	[ "$(samples out.nrrd)" = "7 7 7 7 8" ]
+	shows '0 1 2 1 1' morphrec -m <(pgm 5 1 999 0 1 9 1 500) marker.nrrd
+	shows '7 7 7 7 8' morphrec -e -m mask.pgm <(floats inf inf 1 inf inf)
 }
 
 @test "a double marker takes a mask of 32 bits, a float marker does not" {
 	item int 3 -- 2147483647 -2147483647 5 >mask.nrrd
-	morphrec -m mask.nrrd <(item double 3 -- inf -inf -inf) >out.nrrd
-	[ "$(samples out.nrrd)" = "2147483647 -2147483647 -2147483647" ]
+	shows '2147483647 -2147483647 -2147483647' morphrec -m mask.nrrd <(item double 3 -- inf -inf -inf)
 	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd <(floats 0 0 0)
 }
 
@@ -311,8 +305,7 @@ floats() {
 
 @test "standard input is marker or mask, not both" {
 	fails 2 'stdin can be read only once' morphrec -m - - <mask.pgm
-	morphrec -m - marker.pgm <mask.pgm >out.pgm
-	[ "$(row out.pgm)" = "0 5 6 3 3" ]
+	shows '0 5 6 3 3' morphrec -m - marker.pgm <mask.pgm
 }
 
 @test "the output may be the mask's file" {
