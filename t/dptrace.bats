@@ -447,10 +447,7 @@ fading() {
 	printf '1 0 1 0 5 5' >flat
 	printf '1 0 0 x 5 5' >word
 	pgmtoraw road.pgm road.pgm >two
-	while IFS='|' read -r status text options; do
-		# shellcheck disable=SC2086
-		fails "$status" "$text" dptrace $options
-	done <<-END
+	all_fail dptrace <<-END
 		2|no points|road.pgm
 		1|1 point: a line needs 2|-p 5,5 road.pgm
 		2|--point|-p 5 -p 6,6 road.pgm

@@ -324,16 +324,13 @@ labels() {
 	levels >l.pgm
 	ppm 1 1 7 7 7 >one.ppm
 	gen --type=int values 1x5 0 0 1 5 5 >equal.nrrd
-	while IFS=: read -r options text; do
-		# shellcheck disable=SC2086 # options are words
-		fails 1 "$text" emst --to=labels $options
-	done <<-'END'
-		-k 7 l.pgm:there are only 6 colours
-		-k 2 one.ppm:there is only 1 colour
-		--neighbours=4 -k 10 l.pgm:there are only 9 pixels
-		--points -k 4 equal.nrrd:there are only 3 distinct points
-		-m 10 l.pgm:there are only 9 pixels
-		--min-pts=10 l.pgm:there are only 9 pixels
+	all_fail emst --to=labels <<-'END'
+		1|there are only 6 colours|-k 7 l.pgm
+		1|there is only 1 colour|-k 2 one.ppm
+		1|there are only 9 pixels|--neighbours=4 -k 10 l.pgm
+		1|there are only 3 distinct points|--points -k 4 equal.nrrd
+		1|there are only 9 pixels|-m 10 l.pgm
+		1|there are only 9 pixels|--min-pts=10 l.pgm
 	END
 }
 
@@ -356,42 +353,39 @@ labels() {
 }
 
 @test "options that exclude each other, and numbers out of range" {
-	while IFS=: read -r options text; do
-		# shellcheck disable=SC2086 # options are words
-		fails 2 "$text" emst $options
-	done <<-'END'
-		-m 2 --distance=2:only one of
-		--genie:--genie goes with -k
-		--cut=variance --distance=2:--cut=variance goes without
-		--cut=length --functional=.1:--cut=length without
-		--cut=length --min-pts=2:give -k N
-		--min-pts=3 -m 2:give -k N
-		--fill:--fill goes with
-		-k 2 --genie=1.5:--genie
-		--points --image:only one of
-		-m 0:--min-size: '0'
-		-m 101%:--min-size: '101%'
-		-m 1.5:--min-size: '1.5'
-		-k 0:--classes
-		--functional=0:--functional
-		--labels-to=-:standard output is for --to
-		--method=brute --min-pts=3:--method=brute makes the tree
-		--method=brute --tree=x:--method=brute makes the tree
-		--method=brute --neighbours=4:--method=brute makes the tree
-		--neighbours=6:--neighbours: '6' is not 4 or 8
-		--neighbours=4 --min-pts=3:without --min-pts
-		--scale=1:--scale goes with --neighbours
-		--neighbours=4 --scale=1 -k 3:only -m goes with it
-		--neighbours=4 --scale=1 --to=tree:makes no tree
-		--together --points:--together goes without --neighbours and --points
-		--to=colours --neighbours=4:--to=colours goes without --neighbours and --points
-		--map=x -k 2 --to=labels:--map: FILE has the classes, so -k is not needed
-		--map=x --min-pts=2:so --min-pts is not needed
-		--map=x --to=tree:--map writes labels, means, palette and table
-		--map=x --together:--map writes labels, means, palette and table
-		--to=colours --method=brute:--method=brute: goes with a tree or classes
-		--to=colours --tree=x:--tree: goes with a tree or classes
-		--to=colours --min-pts=2:--min-pts: goes with a tree or classes
+	all_fail emst <<-'END'
+		2|only one of|-m 2 --distance=2
+		2|--genie goes with -k|--genie
+		2|--cut=variance goes without|--cut=variance --distance=2
+		2|--cut=length without|--cut=length --functional=.1
+		2|give -k N|--cut=length --min-pts=2
+		2|give -k N|--min-pts=3 -m 2
+		2|--fill goes with|--fill
+		2|--genie|-k 2 --genie=1.5
+		2|only one of|--points --image
+		2|--min-size: '0'|-m 0
+		2|--min-size: '101%'|-m 101%
+		2|--min-size: '1.5'|-m 1.5
+		2|--classes|-k 0
+		2|--functional|--functional=0
+		2|standard output is for --to|--labels-to=-
+		2|--method=brute makes the tree|--method=brute --min-pts=3
+		2|--method=brute makes the tree|--method=brute --tree=x
+		2|--method=brute makes the tree|--method=brute --neighbours=4
+		2|--neighbours: '6' is not 4 or 8|--neighbours=6
+		2|without --min-pts|--neighbours=4 --min-pts=3
+		2|--scale goes with --neighbours|--scale=1
+		2|only -m goes with it|--neighbours=4 --scale=1 -k 3
+		2|makes no tree|--neighbours=4 --scale=1 --to=tree
+		2|--together goes without --neighbours and --points|--together --points
+		2|--to=colours goes without --neighbours and --points|--to=colours --neighbours=4
+		2|--map: FILE has the classes, so -k is not needed|--map=x -k 2 --to=labels
+		2|so --min-pts is not needed|--map=x --min-pts=2
+		2|--map writes labels, means, palette and table|--map=x --to=tree
+		2|--map writes labels, means, palette and table|--map=x --together --to=labels
+		2|--method=brute: goes with a tree or classes|--to=colours --method=brute
+		2|--tree: goes with a tree or classes|--to=colours --tree=x
+		2|--min-pts: goes with a tree or classes|--to=colours --min-pts=2
 	END
 	for to in tree text linkage colours; do
 		for choice in '-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'; do

@@ -416,19 +416,17 @@ after() {
 	fits 16 '100 100' -- 's>' {1..10000} >a.fits
 	head -c 9000 a.fits >cut.fits
 	fits 16 '1048576 1048576' -- 's>' 1 >huge.fits
-	while IFS='|' read -r text options; do
-		fails 1 "$text" fitstoraw $options
-	done <<-'END'
-		page.fits: this is no FITS file, which begins with SIMPLE|page.fits
-		none.fits: there is no image in it|none.fits
-		zero.fits: there is no image in it|zero.fits
-		zero.fits: HDU 0 has an axis of length 0|--hdu=0 zero.fits
-		it has 17 axes|many.fits
-		broken.fits: |broken.fits
-		cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes|cut.fits
-		--max-bytes|--max-bytes=1000 a.fits
-		--max-bytes|huge.fits
-		HDU 0: the payload ends after|--max-bytes=4T huge.fits
+	all_fail fitstoraw <<-'END'
+		1|page.fits: this is no FITS file, which begins with SIMPLE|page.fits
+		1|none.fits: there is no image in it|none.fits
+		1|zero.fits: there is no image in it|zero.fits
+		1|zero.fits: HDU 0 has an axis of length 0|--hdu=0 zero.fits
+		1|it has 17 axes|many.fits
+		1|broken.fits: |broken.fits
+		1|cut.fits: HDU 0: the payload ends after 6120 of 20000 bytes|cut.fits
+		1|--max-bytes|--max-bytes=1000 a.fits
+		1|--max-bytes|huge.fits
+		1|HDU 0: the payload ends after|--max-bytes=4T huge.fits
 	END
 	fails 1 '(stdin): HDU 0: the payload ends after 6120 of 20000 bytes' fitstoraw <cut.fits
 	[ "$(fitstoraw a.fits | rawtotext | head -c 5)" = '1 2 3' ]

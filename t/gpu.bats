@@ -55,18 +55,16 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 
 @test "-g with what the GPU does not do, or a list of devices where the work does not split, is wrong usage" {
 	picture
-	while IFS='|' read -r text command; do
-		fails 2 "-g: $text" $command
-	done <<-'END'
-		goes without --max-mem|morphrec -g --max-mem=1M -m f.pgm f.pgm
-		--method=heap runs on the CPU alone|morphrec -g --method=heap --hdome=20 f.pgm
-		goes neither with --min-pts nor with --tree|emst -g --min-pts=3 f.pgm
-		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --sparse=0.1 gather.nrrd
-		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=time gather.nrrd
-		goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=usfft2d gather.nrrd
-		'0,1' is a list, and emst runs on one GPU|emst --gpu=0,1 f.pgm
-		'0,1' is a list, and --deconvolve runs on one GPU|wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
-		'0,1' is a list, and usfft runs on one GPU|usfft --gpu=0,1 -T 1 -n 8 points.nrrd
+	all_fail <<-'END'
+		2|-g: goes without --max-mem|morphrec -g --max-mem=1M -m f.pgm f.pgm
+		2|-g: --method=heap runs on the CPU alone|morphrec -g --method=heap --hdome=20 f.pgm
+		2|-g: goes neither with --min-pts nor with --tree|emst -g --min-pts=3 f.pgm
+		2|-g: goes without --sparse|radon -g -q 0:0.01:4 -X 300 --sparse=0.1 gather.nrrd
+		2|-g: goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=time gather.nrrd
+		2|-g: goes without --sparse|radon -g -q 0:0.01:4 -X 300 --method=usfft2d gather.nrrd
+		2|-g: '0,1' is a list, and emst runs on one GPU|emst --gpu=0,1 f.pgm
+		2|-g: '0,1' is a list, and --deconvolve runs on one GPU|wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
+		2|-g: '0,1' is a list, and usfft runs on one GPU|usfft --gpu=0,1 -T 1 -n 8 points.nrrd
 	END
 }
 

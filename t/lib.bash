@@ -53,6 +53,15 @@ fails() {
 	fi
 }
 
+# all_fail [COMMAND...]: with the arguments of each line STATUS|TEXT|ARGUMENT ... on stdin, the command fails as `fails` says.
+all_fail() {
+	local status text arguments
+	while IFS='|' read -r status text arguments; do
+		# shellcheck disable=SC2086 # arguments are words
+		fails "$status" "$text" "$@" $arguments </dev/null || return
+	done
+}
+
 # remarks TEXT COMMAND...: the command succeeds, and TEXT is all that it says on stderr; '': it says nothing.
 remarks() {
 	"${@:2}" 2>stderr || return

@@ -133,10 +133,7 @@ floats() {
 	floats 0 0 0 0 0 >float.nrrd
 	floats 0 nan 1 nan 0 >nan.nrrd
 	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: 1\nendian: little\nencoding: raw\n\n12345678' >long.nrrd
-	while IFS='|' read -r status text options; do
-		# shellcheck disable=SC2086
-		fails "$status" "$text" morphrec $options
-	done <<-END
+	all_fail morphrec <<-END
 		2|nothing to do|mask.pgm
 		2|several operations|--hmax=1 --fill-holes mask.pgm
 		2|several operations|--hmax=1 -m mask.pgm marker.pgm

@@ -406,19 +406,16 @@ change() {
 	gen ramp 5 5 >image.pgm
 	gen values 4 1 2 3 4 >v
 	radon $hyperbolas d >p
-	while IFS='|' read -r text args; do
-		# shellcheck disable=SC2086 # words
-		fails 1 "$text" radon $args
-	done <<END
-axis 0 has no spacing|$curves image.pgm
-not a gather|$curves v
-moveouts of up to 300 s on traces of 0.4 s: q is in seconds|-q -100:300:40 -X 3000 d
-at the reference offset X, which is 1;|-q -0.1:0.3:40 -X 1 d
-a panel of 1000000 curves of at least 100 samples is larger than 1048576 bytes|-q -0.1:0.3:1000000 -X 3000 --max-bytes=1M d
---fmax=200 is above Nyquist, 125 Hz|$curves --fmax=200 d
---fmin=130 is above Nyquist, 125 Hz|$curves --fmin=130 d
-(X/v)^2|-q 0:3:61 -X 1 --curve=hyperbolic d
-no band|--model --fmax=10 p
+	all_fail radon <<END
+1|axis 0 has no spacing|$curves image.pgm
+1|not a gather|$curves v
+1|moveouts of up to 300 s on traces of 0.4 s: q is in seconds|-q -100:300:40 -X 3000 d
+1|at the reference offset X, which is 1;|-q -0.1:0.3:40 -X 1 d
+1|a panel of 1000000 curves of at least 100 samples is larger than 1048576 bytes|-q -0.1:0.3:1000000 -X 3000 --max-bytes=1M d
+1|--fmax=200 is above Nyquist, 125 Hz|$curves --fmax=200 d
+1|--fmin=130 is above Nyquist, 125 Hz|$curves --fmin=130 d
+1|(X/v)^2|-q 0:3:61 -X 1 --curve=hyperbolic d
+1|no band|--model --fmax=10 p
 END
 	radon $curves --fmax=125 --quiet d >p
 }
@@ -459,60 +456,57 @@ END
 }
 
 @test "radon: options that exclude each other are wrong usage" {
-	while IFS='|' read -r text args; do
-		# shellcheck disable=SC2086 # words
-		fails 2 "$text" radon $args </dev/null
-	done <<END
-one of --lsq, --sparse and --model|$curves --lsq --sparse
-one of --lsq, --sparse and --model|$curves --lsq --model
---subtract goes with|--model --subtract
---method=time has no inverse|$curves --lsq --method=time
---fmin and --fmax|$curves --fmax=9 --method=time
---depth needs --curve=foster-mosher|$curves --depth=5
---curve=foster-mosher needs --depth|$curves --curve=foster-mosher
-are for panels|--model --mute=1
---taper needs --mute|$curves --taper=1
---adapt needs --subtract|$curves --adapt
---adapt|$curves --subtract --adapt=1
---adapt|$curves --subtract --adapt=-1:1:.02
---adapt|$curves --subtract --adapt=1:-1:.02
---adapt|$curves --subtract --adapt=1:1.5:.02
---adapt|$curves --subtract --adapt=1:1:0
---adapt|$curves --subtract --adapt=nan:1:.02
--g: goes without|$curves --lsq --subtract --adapt -g
--g: --subtract implies --sparse, which goes without -g: give --lsq|$curves --mute=.05 --subtract -g
---cut is for panels|$curves --lsq --subtract --cut
-do not ascend|$curves --lsq --mute=2:1,1:1
---mute|$curves --lsq --mute=1:2:3
---mute: '1:.1,' is no list|$curves --lsq --mute=1:.1,
---lsq|$curves --lsq=-1
---lsq: 'autumn' is not a number|$curves --lsq=autumn
---sparse|$curves --sparse=x
---fmin=20 is above --fmax=10|$curves --fmin=20 --fmax=10
---mute=50: no curve lies above it; the highest is 0.3|$curves --mute=50 --subtract
---mute=1:.3,2:.4: no curve|$curves --mute=1:.3,2:.4 --lsq
-the highest is 0.2|-q 0:.3:4 --qy=0:.1:4 -X 9 --mute=.2
---adjoint|$curves --adjoint
--q is required|-X 3000
--X is required|-q 0:1:5
-above 0|-q 0:1:5 -X 0
-above 0|-q 0:1:5 -X -5
-0 or more|-q -1:1:5 -X 3000 --curve=hyperbolic
---method=time alone|$hyperbolas --method=nufft
---fmin and --fmax|$hyperbolas --fmax=50
---lsq=auto goes without|$hyperbolas --lsq=auto
---sparse=auto goes without|$hyperbolas --sparse=auto
--g: goes without|$hyperbolas -g
---azimuth needs --qy|$curves --azimuth=3
-the curves of --model|--model --qy=0:1:3
---qy: '1:0:3'|$curves --qy=1:0:3
-more than 1000000|-q 0:1:2000 --qy=0:1:2000 -X 1
-parabolic and linear curves|$axes --curve=foster-mosher --depth=1
-parabolic and linear curves|-q 0:1:3 --qy=0:1:3 -X 1 --curve=hyperbolic
---method=time|$axes --method=time
---lsq=auto goes without --qy|$axes --lsq=auto
---sparse=auto goes without --qy|$axes --sparse=auto
--g: goes without --qy|$axes -g
+	all_fail radon <<END
+2|one of --lsq, --sparse and --model|$curves --lsq --sparse
+2|one of --lsq, --sparse and --model|$curves --lsq --model
+2|--subtract goes with|--model --subtract
+2|--method=time has no inverse|$curves --lsq --method=time
+2|--fmin and --fmax|$curves --fmax=9 --method=time
+2|--depth needs --curve=foster-mosher|$curves --depth=5
+2|--curve=foster-mosher needs --depth|$curves --curve=foster-mosher
+2|are for panels|--model --mute=1
+2|--taper needs --mute|$curves --taper=1
+2|--adapt needs --subtract|$curves --adapt
+2|--adapt|$curves --subtract --adapt=1
+2|--adapt|$curves --subtract --adapt=-1:1:.02
+2|--adapt|$curves --subtract --adapt=1:-1:.02
+2|--adapt|$curves --subtract --adapt=1:1.5:.02
+2|--adapt|$curves --subtract --adapt=1:1:0
+2|--adapt|$curves --subtract --adapt=nan:1:.02
+2|-g: goes without|$curves --lsq --subtract --adapt -g
+2|-g: --subtract implies --sparse, which goes without -g: give --lsq|$curves --mute=.05 --subtract -g
+2|--cut is for panels|$curves --lsq --subtract --cut
+2|do not ascend|$curves --lsq --mute=2:1,1:1
+2|--mute|$curves --lsq --mute=1:2:3
+2|--mute: '1:.1,' is no list|$curves --lsq --mute=1:.1,
+2|--lsq|$curves --lsq=-1
+2|--lsq: 'autumn' is not a number|$curves --lsq=autumn
+2|--sparse|$curves --sparse=x
+2|--fmin=20 is above --fmax=10|$curves --fmin=20 --fmax=10
+2|--mute=50: no curve lies above it; the highest is 0.3|$curves --mute=50 --subtract
+2|--mute=1:.3,2:.4: no curve|$curves --mute=1:.3,2:.4 --lsq
+2|the highest is 0.2|-q 0:.3:4 --qy=0:.1:4 -X 9 --mute=.2
+2|--adjoint|$curves --adjoint
+2|-q is required|-X 3000
+2|-X is required|-q 0:1:5
+2|above 0|-q 0:1:5 -X 0
+2|above 0|-q 0:1:5 -X -5
+2|0 or more|-q -1:1:5 -X 3000 --curve=hyperbolic
+2|--method=time alone|$hyperbolas --method=nufft
+2|--fmin and --fmax|$hyperbolas --fmax=50
+2|--lsq=auto goes without|$hyperbolas --lsq=auto
+2|--sparse=auto goes without|$hyperbolas --sparse=auto
+2|-g: goes without|$hyperbolas -g
+2|--azimuth needs --qy|$curves --azimuth=3
+2|the curves of --model|--model --qy=0:1:3
+2|--qy: '1:0:3'|$curves --qy=1:0:3
+2|more than 1000000|-q 0:1:2000 --qy=0:1:2000 -X 1
+2|parabolic and linear curves|$axes --curve=foster-mosher --depth=1
+2|parabolic and linear curves|-q 0:1:3 --qy=0:1:3 -X 1 --curve=hyperbolic
+2|--method=time|$axes --method=time
+2|--lsq=auto goes without --qy|$axes --lsq=auto
+2|--sparse=auto goes without --qy|$axes --sparse=auto
+2|-g: goes without --qy|$axes -g
 END
 	for q in 0:1:0 1:0:10 0:0:2 0:1:1 0:1 0:1:2.5 0:1:x 0:1:2:3 nan:1:3; do
 		fails 2 '-q' radon -q $q -X 3000 </dev/null

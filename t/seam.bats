@@ -188,10 +188,7 @@ volume() {
 	gen noise 20 16 >f.pgm
 	cat f.pgm f.pgm >two.pgm
 	gen noise 20 16 | tail -c 320 | volume '20 4 4' >v.nrrd
-	while IFS='|' read -r status text options; do
-		# shellcheck disable=SC2086 # options are words
-		fails "$status" "$text" morphrec --seam=d $options
-	done <<-END
+	all_fail morphrec --seam=d <<-END
 		2|--seam needs --part|--hmax=9 f.pgm
 		2|--seam: not with|--part=0/2 --area=9 f.pgm
 		2|--seam: not with|--part=0/2 --max-mem=1M --hmax=9 f.pgm

@@ -931,9 +931,7 @@ part() {
 	write_tiff half.tif II 4 64 1 00112233445566778899aabbccddeeff
 	write_tiff tile.tif MM 2 8 1 0011 322=40000 323=40000 324=8 325=2
 	full() { (trap '' XFSZ && ulimit -f 8 && "$@" a.pgm); }
-	while IFS='|' read -r status text command; do
-		fails "$status" "$text" $command
-	done <<-'END'
+	all_fail <<-'END'
 		1|half.tif: page 0: its strips are shorter than their rows|tifftoraw half.tif
 		1|tile.tif: page 0: a tile of 1600000000 bytes exceeds the limit of 1048576; raise it with --max-bytes|tifftoraw --max-bytes=1000 tile.tif
 		1|the scratch file in TMPDIR: File too large|full rawtotiff
