@@ -354,9 +354,7 @@ painted() {
 trace() {
 	gen_dptrace line 1 3 >line.nrrd
 	gen_dptrace line 1 3 4 >lines
-	for how in ridge edge edge- sin; do
-		"$@" --score=$how --to=csv -f lines line.nrrd
-	done
+	for how in ridge edge edge- sin; do "$@" --score=$how --to=csv -f lines line.nrrd; done
 }
 
 @test "the same bytes without clones, vectors or contraction" {
@@ -677,9 +675,7 @@ make_hairpin() {
 	printf '\036{"geometry":{"coordinates":[[5,22,0],[75,17,1e3],[60, 14]],\n"type":"LineString"},"type":"Feature","properties":{"a":[1,{"b":null}],"c":"}\\""}}\n' >feature
 	printf '{"type":"FeatureCollection","features":[%s]}' "$(tr -d '\036' <feature)" >collection
 	printf '{"type":"MultiLineString","coordinates":[[[5,22],[75,17],[60,14]]]}' >multi
-	for f in one feature collection multi; do
-		dptrace -n 3 -f $f road.pgm | diff want -
-	done
+	for f in one feature collection multi; do dptrace -n 3 -f $f road.pgm | diff want -; done
 	dptrace -n 3 -f <(cat feature one) road.pgm | diff <(cat want; echo; cat want) -
 	dptrace -n 3 -f out.json road.pgm >back
 	# a NUL byte ends neither the file nor a number

@@ -36,15 +36,10 @@ four() {
 
 @test "the tree does not depend on the number of threads" {
 	gen --type=uchar --raw noise 192 128 >noise.nrrd
-	{
-		printf 'P6\n64 128\n255\n'
-		tail -c 24576 noise.nrrd
-	} >rgb.ppm
+	{ printf 'P6\n64 128\n255\n' && tail -c 24576 noise.nrrd; } >rgb.ppm
 	for kind in tree linkage labels means; do
 		emst -t 1 --to=$kind rgb.ppm >one
-		for t in 2 3; do
-			emst -t $t --to=$kind rgb.ppm | cmp - one
-		done
+		for t in 2 3; do emst -t $t --to=$kind rgb.ppm | cmp - one; done
 	done
 }
 

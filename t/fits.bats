@@ -344,9 +344,7 @@ after() {
 
 @test "a mask among images is named once" {
 	fits -32 '2' -- 'f>' 1 2 >a.fits
-	for name in DQ MASK; do
-		fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits
-	done
+	for name in DQ MASK; do fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits; done
 	fitstoraw a.fits 2>err | rawinfo | grep -c ^mean | grep -x 3
 	same err 'fitstoraw: a.fits: HDU 1 DQ becomes an item as images do; --hdu=LIST leaves out a mask'
 	remarks '' fitstoraw --hdu=0,1 a.fits >b

@@ -9,17 +9,8 @@ have_gpu() {
 picture() {
 	pgm 40 5 255 $(seq 1 200) >f.pgm
 	pgm 3 3 4 0 1 0 1 4 1 0 1 0 >k.pgm
-	{
-		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 3 4\nkinds: list domain\n'
-		printf 'encoding: raw\nendian: little\ncolumns:=x re im\n\n'
-		head -c 48 /dev/zero
-	} >points.nrrd
-	{
-		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 8 3\nspacings: 0.004 100\n'
-		printf 'centers: node node\naxis mins: 0 0\n'
-		printf 'endian: little\nencoding: raw\n\n'
-		head -c 96 /dev/zero
-	} >gather.nrrd
+	item float '3 4' 'kinds: list domain' 'columns:=x re im' -- 0 0 0 0 0 0 0 0 0 0 0 0 >points.nrrd
+	item float '8 3' 'spacings: 0.004 100' 'centers: node node' 'axis mins: 0 0' -- $(yes 0 | head -n 24) >gather.nrrd
 }
 commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"
 	"wconv --method=fft -k k.pgm f.pgm" "wconv --adjoint -k k.pgm f.pgm" "usfft -T 1 -n 8 points.nrrd" "radon -q 0:0.01:4 -X 300 gather.nrrd"

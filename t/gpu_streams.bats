@@ -18,9 +18,7 @@ colours() {
 }
 
 grays() {
-	for i in 1 2 3 4 5 6 7; do
-		gen --type=uchar smooth $((60 + 10 * (i % 4))) 60 "$i" >g$i
-	done
+	for i in 1 2 3 4 5 6 7; do gen --type=uchar smooth $((60 + 10 * (i % 4))) 60 "$i" >g$i; done
 }
 
 # Points of two axes, and seven items each of values at them (v), of modes (m) and of points with values (r).
@@ -92,9 +90,7 @@ as_one() {
 	local n
 	grays
 	gen kernels 5 2 2 >k.nrrd
-	for i in 1 2 3 4 5 6 7; do
-		gencmp --traces=$((10 + i % 3)) --samples=64 >s$i
-	done
+	for i in 1 2 3 4 5 6 7; do gencmp --traces=$((10 + i % 3)) --samples=64 >s$i; done
 	for n in 1 2 3 7; do
 		for c in 'morphrec --hdome=20' 'morphrec --fill-holes' 'wconv -k k.nrrd --type=input' \
 			'wconv --method=fft -k k.nrrd --type=input'; do
@@ -103,9 +99,7 @@ as_one() {
 		done
 	done
 	# Frames of one size overlap. Another size needs another plan, and a stack takes several steps.
-	for i in 1 2 3 4 5 6; do
-		gen smooth 90 70 $((20 + i)) >h$i
-	done
+	for i in 1 2 3 4 5 6; do gen smooth 90 70 $((20 + i)) >h$i; done
 	rawstack h1 h4 h2 >stack
 	for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
 		for i in h1 h2 h3 g3 h4 stack h5 h6; do "$gpu"/$c -g $i; done >want
@@ -121,9 +115,7 @@ as_one() {
 	grays
 	scattered
 	gen --type=uchar smooth 200 300 1 >mask
-	for i in 1 2 3 4 5 6 7; do
-		gen --type="${types[i % 2]}" smooth 200 300 $((10 + i)) >k$i
-	done
+	for i in 1 2 3 4 5 6 7; do gen --type="${types[i % 2]}" smooth 200 300 $((10 + i)) >k$i; done
 	$gpu/morphrec -g -m mask k? | cmp - <(morphrec -m mask k?)
 	for i in 0 1; do
 		morphrec --hdome=20 --part=$i/2 g? >want

@@ -136,7 +136,7 @@ pgm() {
 	done
 }
 
-# item uchar|short|ushort|int|float|double SIZES [LINE ...] -- SAMPLE...: a raw item with these lines in its header, on stdout.
+# item uchar|short|ushort|int|int64|float|double SIZES [LINE ...] -- SAMPLE...: a raw item with these lines in its header, on stdout.
 item() {
 	local type=$1 sizes=$2 lines=()
 	shift 2
@@ -148,7 +148,7 @@ item() {
 	printf 'NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\n' "$type" "$(wc -w <<<"$sizes")" "$sizes"
 	[ "${#lines[@]}" -eq 0 ] || printf '%s\n' "${lines[@]}"
 	printf 'endian: little\nencoding: raw\n\n'
-	perl -e '%code = (uchar => "C", short => "s<", ushort => "S<", int => "l<", float => "f<", double => "d<");
+	perl -e '%code = (uchar => "C", short => "s<", ushort => "S<", int => "l<", int64 => "q<", float => "f<", double => "d<");
 		print pack($code{shift()} . "*", @ARGV)' "$type" "$@"
 }
 

@@ -319,10 +319,7 @@ floats() {
 }
 
 @test "two threads have two units each of a volume of few tiles, and write what one writes" {
-	{
-		printf 'NRRD0005\ntype: float\ndimension: 3\nsizes: 114 122 62\nendian: little\nencoding: raw\n\n'
-		gen --type=float noise 114 7564 | tail -c 3449184
-	} >f.nrrd
+	{ item float '114 122 62' -- && gen --type=float noise 114 7564 | tail -c 3449184; } >f.nrrd
 	hints 'in 4 units' morphrec -v -t 2 -c 26 --hmax=.2 f.nrrd >two.nrrd
 	morphrec -t 1 -c 26 --hmax=.2 f.nrrd | tail -c 3449184 | cmp - <(tail -c 3449184 two.nrrd)
 }
@@ -340,10 +337,7 @@ floats() {
 @test "less than a megabyte is done by one thread, and more by as many as are asked for" {
 	for shape in 1023x1024:1 1024x1024:2 64x64x255:1 64x64x256:2; do
 		IFS=x read -r w h d <<<"${shape%:*}"
-		{
-			printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: %d %d %d\nencoding: raw\n\n' "$w" "$h" "${d:-1}"
-			head -c $((w * h * ${d:-1})) /dev/zero
-		} >f.nrrd
+		{ item uchar "$w $h ${d:-1}" -- && head -c $((w * h * ${d:-1})) /dev/zero; } >f.nrrd
 		hints ", ${shape#*:} threads," morphrec --hmax=3 -c "${d:+2}6" -v -t 2 f.nrrd >g.nrrd
 	done
 }
@@ -374,10 +368,7 @@ floats() {
 }
 
 @test "a relief whose heights are missing all round is not filled to infinity" {
-	{
-		printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 200 100\nencoding: raw\nendian: little\n\n'
-		gen --type=float smooth 200 100 4 | tail -c 80000
-	} | rawmath 'hypot(x - 100, y - 50) > 45 ? nan : a' >f.nrrd
+	gen --type=float smooth 200 100 4 | rawmath 'hypot(x - 100, y - 50) > 45 ? nan : a' >f.nrrd
 	morphrec --fill-holes --nan=frame f.nrrd >want.nrrd
 	rawinfo want.nrrd | grep -q 'inf:' && false
 	rawmath 'a < b || isnan(a) != isnan(b)' want.nrrd f.nrrd | rawinfo | grep 'max: 0'

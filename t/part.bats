@@ -7,9 +7,7 @@ shares() {
 	local n=$1 i
 	shift
 	rm -f share.*
-	for ((i = 0; i < n; i++)); do
-		"$@" --part="$i/$n" >"share.$i"
-	done
+	for ((i = 0; i < n; i++)); do "$@" --part="$i/$n" >"share.$i"; done
 }
 
 # whole COMMAND...: the command as a whole gives the bytes of its shares, for 1, 2, 7 and 64 shares.
@@ -227,8 +225,7 @@ four() {
 	NS=3 whole radon --lsq=.1 -q -.1:.2:20 -X 1000 five.raw
 	radon -q -.1:.2:30 -X 1000 five.raw >panels.raw
 	NS=3 whole radon --model panels.raw
-	printf 'NRRD0005\ntype: float\ndimension: 3\nsizes: 50 9 4\nspacings: .004 nan nan\nendian: little\nencoding: raw\n\n' >four.raw
-	for i in 1 2 3 4; do tail -c 1800 one.raw; done >>four.raw
+	{ item float '50 9 4' 'spacings: .004 nan nan' -- && for i in 1 2 3 4; do tail -c 1800 one.raw; done; } >four.raw
 	seq 100 100 900 >nine
 	seq 25 25 900 >each
 	NS=3 whole radon -q -.1:.2:30 -X 1000 --offsets=nine four.raw
@@ -248,11 +245,7 @@ four() {
 }
 
 @test "morphrec: the pictures of a stack, with a mask and without" {
-	for i in 1 2 3 4 5; do gen noise -s $i 20 30 | tail -c 600; done >samples
-	{
-		printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 20 30 5\nencoding: raw\n\n'
-		cat samples
-	} >stack.raw
+	for i in 1 2 3 4 5; do gen noise -s $i 20 30; done | rawstack >stack.raw
 	rawmath 'x > 40 ? x - 40 : 0' stack.raw | rawmath --type=uchar x >marker.raw
 	gen noise 30 40 >a.pgm
 	whole morphrec --hmax=30 stack.raw

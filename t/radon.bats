@@ -9,9 +9,7 @@ payload() {
 # gathers N...: the N-trace gathers of 100 samples of these sizes, one item each.
 gathers() {
 	local n
-	for n; do
-		gencmp --traces="$n" --samples=100 --step=$((3000 / n))
-	done
+	for n; do gencmp --traces="$n" --samples=100 --step=$((3000 / n)); done
 }
 
 curves='-q -0.1:0.3:40 -X 3000'
@@ -129,9 +127,7 @@ change() {
 	gathers 24 24 1 24 24 24 24 500 12 24 >mix
 	gencmp --traces=24 --samples=100 --step=125 --gathers=9 >>mix
 	for mode in '' '--lsq --subtract' --sparse; do
-		for t in 1 2 5; do
-			radon $curves $mode -t $t --quiet mix >mix-$t
-		done
+		for t in 1 2 5; do radon $curves $mode -t $t --quiet mix >mix-$t; done
 		cmp mix-1 mix-2
 		cmp mix-1 mix-5
 		for n in 24 24 1 24 24 24 24 500 12 24; do
@@ -643,10 +639,7 @@ END
 
 @test "radon: a hyperbola becomes a point, and the point a hyperbola" {
 	# Four traces of 200 samples of 4 ms, with a spike on the hyperbola of tau .24 s and q .0324 s^2: at .24, .3, .24 and .3 s.
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 200 4\nspacings: .004 nan\nendian: little\nencoding: raw\n\n' >v
-	for at in 60 75 60 75; do
-		awk -v at=$at 'BEGIN { for (t = 0; t < 200; t++) print t == at }'
-	done | texttoraw --type=float --sizes=200,4 | tail -c 3200 >>v
+	item float '200 4' 'spacings: .004 nan' -- $(awk 'BEGIN { for (i = 0; i < 800; i++) print i % 200 == (i / 200 % 2 < 1 ? 60 : 75) }') >v
 	echo 0 30 0 30 >x
 	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x <v >p
 	grep -aq '^units: "s" "s^2"$' p
@@ -674,14 +667,10 @@ plane() {
 	grep -aq '^radon_azimuth:=30$' p
 	radon --model p >m
 	radon $axes --azimuth=30 --subtract d >s
-	for key in sizes labels offset-x offset-y; do
-		diff <(grep -a "^$key" d) <(grep -a "^$key" m)
-	done
+	for key in sizes labels offset-x offset-y; do diff <(grep -a "^$key" d) <(grep -a "^$key" m); done
 	run -1 grep -aq -e radon_ -e '^offsets' m
 	adds_up d m s 1e-4
-	for t in 1 3; do
-		radon $axes --azimuth=30 --sparse -t $t d >p$t
-	done
+	for t in 1 3; do radon $axes --azimuth=30 --sparse -t $t d >p$t; done
 	cmp <(samples p1) <(samples p3)
 }
 

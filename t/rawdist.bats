@@ -63,15 +63,10 @@ gap() {
 
 @test "any number of threads writes the same bytes" {
 	gen noise 301 257 | rawmath --type=uchar 'a > 3' - >a
-	{
-		printf 'NRRD0005\ntype: uchar\ndimension: 3\nsizes: 60 50 20\nencoding: raw\n\n'
-		gen noise 60 1000 | tail -c 60000
-	} | rawmath --type=uchar 'a > 9' - >b
+	{ item uchar '60 50 20' -- && gen noise 60 1000 | tail -c 60000; } | rawmath --type=uchar 'a > 9' - >b
 	for item in a b; do
 		rawdist --volume -t 1 $item | sed 1,20d >one
-		for n in 2 3 7; do
-			rawdist --volume -t $n $item | sed 1,20d | cmp - one
-		done
+		for n in 2 3 7; do rawdist --volume -t $n $item | sed 1,20d | cmp - one; done
 	done
 }
 

@@ -36,9 +36,7 @@ nan: 1'
 # negatives NUMBER ...: a row of floats given as hexadecimal bits, the first byte last.
 negatives() {
 	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: %d 1\nspacings: .004 nan\nendian: big\nencoding: raw\n\n' $#
-	for bits; do
-		printf '%b' "\\x${bits:0:2}\\x${bits:2:2}\\x${bits:4:2}\\x${bits:6:2}"
-	done
+	for bits; do printf '%b' "\\x${bits:0:2}\\x${bits:2:2}\\x${bits:4:2}\\x${bits:6:2}"; done
 }
 
 @test "the sign of a zero or a NaN is not shown to users" {

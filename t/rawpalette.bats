@@ -77,9 +77,7 @@ loss() {
 @test "opaque pixels stay opaque and clear ones clear" {
 	# Few opaque pixels lie among many that are nearly opaque; one pixel is clear.
 	local i pixels=(90 90 90 255)
-	for i in {1..9}; do
-		pixels+=($((80 + i)) 90 90 $((240 + i)))
-	done
+	for i in {1..9}; do pixels+=($((80 + i)) 90 90 $((240 + i))); done
 	pam_of 4 RGB_ALPHA "${pixels[@]}" 0 0 0 0 >mixed.pam
 	for k in 2 3 5; do
 		rawpalette --colours=$k mixed.pam >out.pam

@@ -121,9 +121,7 @@ sample="0" role="description">b2'
 }
 
 @test "the clipped mean leaves a cosmic ray out" {
-	for v in 10 11 12 11 10 12 11 10 12 11 900; do
-		gen --type=ushort values 2x1 $v 5
-	done >a
+	for v in 10 11 12 11 10 12 11 10 12 11 900; do gen --type=ushort values 2x1 $v 5; done >a
 	same <(rawstack --combine=clip a | rawtotext) '11 5'
 }
 
@@ -138,9 +136,7 @@ sample="0" role="description">b2'
 }
 
 @test "any number of threads gives the same bytes, and medians are those of NumPy" {
-	for s in 1 2 3 4 5 6; do
-		gen --type=float --seed=$s noise 301 57
-	done >a
+	for s in 1 2 3 4 5 6; do gen --type=float --seed=$s noise 301 57; done >a
 	for how in median clip; do
 		rawstack -t 1 --combine=$how a >one
 		rawstack -t 7 --combine=$how a >seven

@@ -187,12 +187,6 @@ typed() {
 	item double "${@:2}" | rawmath --type="$1" a
 }
 
-# longs SAMPLE...: a row of 64-bit integers, exactly these.
-longs() {
-	printf 'NRRD0005\ntype: int64\ndimension: 1\nsizes: %d\nendian: little\nencoding: raw\n\n' $#
-	perl -e 'print pack("q<*", @ARGV)' -- "$@"
-}
-
 @test "where parts overlap, samples add up, or the greatest or least stays" {
 	for type in char uchar short ushort int uint int64 uint64 float double; do
 		typed $type '2 1' 'tile:=0 0 3 1' -- 1 2 >a.nrrd
@@ -208,15 +202,15 @@ longs() {
 }
 
 @test "integers of 64 bits are combined exactly" {
-	longs -9223372036854775807 -1 >a.nrrd
-	longs 9223372036854775806 -2 >b.nrrd
+	item int64 2 -- -9223372036854775807 -1 >a.nrrd
+	item int64 2 -- 9223372036854775806 -2 >b.nrrd
 	same <(rawjoin --overlap=sum a.nrrd b.nrrd | rawtotext) '-1 -3'
 	same <(rawjoin --overlap=max a.nrrd b.nrrd | rawtotext) '9223372036854775806 -1'
 	same <(rawjoin --overlap=min a.nrrd b.nrrd | rawtotext) '-9223372036854775807 -2'
 	fails 1 'b.nrrd: the sum at 0,0 does not fit int64' rawjoin --overlap=sum b.nrrd b.nrrd
 	sed 's/int64/uint64/' b.nrrd >c.nrrd
 	fails 1 'c.nrrd: the sum at 1,0 does not fit uint64' rawjoin --overlap=sum c.nrrd c.nrrd
-	longs 0 9 | sed 's/int64/uint64/' >d.nrrd
+	item int64 2 -- 0 9 | sed 's/int64/uint64/' >d.nrrd
 	same <(rawjoin --overlap=max c.nrrd d.nrrd | rawtotext) '9223372036854775806 18446744073709551614'
 }
 

@@ -52,8 +52,7 @@ levels() {
 }
 
 complex() {
-	printf 'NRRD0005\ntype: float\ndimension: 2\nsizes: 2 2\nkinds: complex domain\nendian: little\nencoding: raw\n\n'
-	printf '\0\0\100\100\0\0\200\100\0\0\200\277\0\0\0\0' # 3+4i, -1
+	item float '2 2' 'kinds: complex domain' -- 3 4 -1 0
 }
 
 @test "complex samples are shown by magnitude" {

@@ -13,8 +13,7 @@ types() {
 
 # zeros SIZES LINE ...: a raw item of bytes, on which rawmath computes an expression of x, y and z.
 zeros() {
-	printf 'NRRD0005\ntype: uchar\ndimension: %d\nsizes: %s\n' "$(wc -w <<<"$1")" "$1"
-	printf '%s\n' "${@:2}" 'encoding: raw' ''
+	item uchar "$@" --
 	head -c $((${1// /*})) /dev/zero
 }
 
@@ -75,9 +74,7 @@ files_of_recipes() {
 
 @test "five lines of Python give an array of labels" {
 	python=
-	for each in $(type -ap python3); do
-		! "$each" -c 'import numpy' 2>/dev/null || python=$each
-	done
+	for each in $(type -ap python3); do ! "$each" -c 'import numpy' 2>/dev/null || python=$each; done
 	[ -n "$python" ] || skip 'Python has no NumPy here'
 	{
 		block 'From Python'
@@ -96,9 +93,7 @@ files_of_recipes() {
 	bash -n lines
 	types "$(grep xargs lines)"
 	wconv -k psf.nrrd --grid=8x8 blurred.ppm | cmp - whole.nrrd
-	for script in $(grep -oE 't/demo[a-z./]*' lines); do
-		[ -e "$root/$script" ]
-	done
+	for script in $(grep -oE 't/demo[a-z./]*' lines); do [ -e "$root/$script" ]; done
 }
 
 @test "the table has every program, the links lead to files, and one reads it in a minute" {

@@ -54,9 +54,7 @@ space origin: $3"
 	pgm 3 3 1 1 1 1 1 1 1 1 1 1 >k
 	wconv -k k a >b
 	lies b '(2,0.5,0) (-0.5,2,0) (0,0.25,3)' '(-10,20,30)'
-	for i in 0 1 2; do
-		wconv -k k --part=$i/3 a >share.$i
-	done
+	for i in 0 1 2; do wconv -k k --part=$i/3 a >share.$i; done
 	rawjoin share.? | cmp - b
 	rawtile --grid=2x1 a >parts
 	rawinfo parts | grep -x 'space origin: (-4,21.5,30)'

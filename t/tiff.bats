@@ -788,9 +788,7 @@ part() {
 	done
 	rawlabel a | run -1 grep -a ColorMap
 	rawmath --type=short a a | grep -a ColorMap
-	for job in 'rawdist b' 'rawmath a+1 b' 'morphrec --hdome=1 b'; do
-		$job | says nodata:=nan
-	done
+	for job in 'rawdist b' 'rawmath a+1 b' 'morphrec --hdome=1 b'; do $job | says nodata:=nan; done
 	# Levels of the same picture keep it.
 	morphrec --hmax=1 a | says nodata:=1
 	# (n - r) / (n + r) is 0 at the second pixel, and unknown at the third.

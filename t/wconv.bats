@@ -170,8 +170,7 @@ row() {
 	item float '1 1' -- 1 >k.nrrd
 	local big
 	for big in 9007199254740993 9007199254740992 -9007199254740993 9223372036854775807; do
-		printf 'NRRD0005\ntype: int64\ndimension: 2\nsizes: 1 2\nendian: little\nencoding: raw\n\n' >x.nrrd
-		perl -e 'print pack("q<2", 1, @ARGV)' -- $big >>x.nrrd
+		item int64 '1 2' -- 1 $big >x.nrrd
 		fails 1 '--type=input takes integers below 2^53' wconv -k k.nrrd --type=input --double x.nrrd
 		wconv -k k.nrrd x.nrrd >out.nrrd
 	done
@@ -494,10 +493,7 @@ bare() {
 # Rows of a regular file are taken where it is mapped; of a pipe, and where bytes must be swapped, they are read.
 @test "items of a file are convolved as they are from a pipe, and in either byte order" {
 	item float '3 3' -- 1 2 3 4 5 6 7 8 9 >k.nrrd
-	{
-		item float '300 7' -- $(seq 2100)
-		item float '300 100 2' -- $(seq 60000)
-	} >x.nrrd
+	{ item float '300 7' -- $(seq 2100) && item float '300 100 2' -- $(seq 60000); } >x.nrrd
 	perl -0777 -pe 's/little/big/g; s/(encoding: raw\n\n)(.*?)(?=NRRD0005|\z)/$1 . pack("N*", unpack("V*", $2))/gse' \
 		x.nrrd >big.nrrd
 	wconv -k k.nrrd x.nrrd | bare >out
