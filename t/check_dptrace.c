@@ -148,7 +148,7 @@ check_tables(void)
 
 /* --- problems of several blocks ---------------------------------------------------------------------------------- */
 
-/* A segment of n guides with up to d samples, tables on the heap. */
+/* A segment of n guides with up to d samples. */
 struct large {
 	struct dptrace_table t;
 	double h[CHAIN_GUIDES];
@@ -176,18 +176,11 @@ make_large(struct large *l, struct check_rng *r, int d, bool uneven, int values)
 	}
 	for (int g = 0; g + 1 < CHAIN_GUIDES; g++) {
 		const size_t n = (size_t)(l->d[g] * l->d[g + 1]);
-		float *s = malloc(n * sizeof *s);
+		float *s = check_alloc(n, sizeof *s);
 		for (size_t i = 0; i < n; i++)
 			s[i] = (float)rng_below(r, (size_t)values);
 		l->score[g] = s;
 	}
-}
-
-static void
-free_large(struct large *l)
-{
-	for (int g = 0; g + 1 < CHAIN_GUIDES; g++)
-		free((void *)l->score[g]);
 }
 
 static void
@@ -208,7 +201,6 @@ check_large(void)
 		check_case(&same, best == direct, "d %d phi %g: %g for %g", widths[i % 4], phi,
 			   best, direct);
 		compare_methods(&methods, &l.t, 1, phi);
-		free_large(&l);
 	}
 	check_end(
 	    &same,
@@ -226,7 +218,6 @@ check_large(void)
 		check_case(&threads, !memcmp(margin[0], margin[1], sizeof margin[0]),
 			   "%d threads: margins", t);
 	}
-	free_large(&l);
 	check_end(
 	    &threads,
 	    "with ties everywhere, any number of threads finds the same polyline and margins");

@@ -42,7 +42,7 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 		base_take(&base, &room, &strip.g);
 		scratch_take(&bench, &room, &strip.g);
 		if (count)
-			room.base = weir_alloc(room.used, 1);
+			room.base = check_alloc(room.used, 1);
 		if (count)
 			check_poison(room.base, room.used);
 	}
@@ -91,7 +91,6 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	check_case(m, sum / 40 < part * peak + .004,
 		   "score %d objective %d polarity %d dv %g: off by %g of %g on average", o->score,
 		   o->objective, o->polarity, dv, sum / 40, peak);
-	weir_free(room.base);
 }
 
 /* What points lie on, by fast sums over pixels and by definition. */
@@ -225,7 +224,7 @@ check_dptrace_scores(void)
 	struct check_rng r = {4};
 	static unsigned char mask[W * H];
 	static float gain[(W + 2) / 3 * ((H + 2) / 3)];
-	float *v = calloc(3 * W * H, sizeof *v), *mean = malloc(W * H * sizeof *mean);
+	static float v[3 * W * H], mean[W * H];
 
 	smooth_noise(v, 3, W, H, &r);
 	for (size_t i = 0; i < sizeof gain / sizeof *gain; i++)
@@ -261,6 +260,4 @@ check_dptrace_scores(void)
 	compare_gains();
 	compare_columns();
 	compare_lengths();
-	free(v);
-	free(mean);
 }

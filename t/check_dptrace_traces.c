@@ -26,7 +26,7 @@ trace_scene(const float *v, const double (*click)[2], size_t clicks,
 		return 0;
 	dptrace_run(&p);
 	const size_t n = p.trace[0].n;
-	*xy = malloc(n * sizeof **xy);
+	*xy = check_alloc(n, sizeof **xy);
 	for (size_t i = 0; i < n; i++) {
 		(*xy)[i][0] = p.trace[0].v[i].x;
 		(*xy)[i][1] = p.trace[0].v[i].y;
@@ -85,7 +85,6 @@ outcome_of(const struct row *r)
 		out.error += e > 3 ? 0 : e;
 		out.doubts += doubts > 0;
 		out.silent += e > 3 && doubts == 0;
-		free(xy);
 	}
 	out.error /= (double)(SEEDS - (out.lost < SEEDS ? out.lost : 0));
 	return out;
@@ -197,9 +196,7 @@ check_turned(void)
 			}
 			check_case(&m, worst <= 1e-3, "kind %d turned %d: off by %g px", kind, how,
 				   worst);
-			free(xy2);
 		}
-		free(xy);
 	}
 	check_end(&m,
 		  "a picture turned or flipped with its points gives the same polyline to 1e-3 px");

@@ -85,8 +85,8 @@ static void
 compare_density(struct check_many *c, const struct emst_set *s, const uint64_t *weight, uint64_t p,
 		size_t set)
 {
-	double *want_core = weir_alloc(s->n, sizeof *want_core),
-	       *core = weir_alloc(s->n, sizeof *core);
+	double *want_core = check_alloc(s->n, sizeof *want_core),
+	       *core = check_alloc(s->n, sizeof *core);
 	struct emst_tree want, got;
 
 	emst_direct_core(s, weight, p, want_core);
@@ -99,8 +99,6 @@ compare_density(struct check_many *c, const struct emst_set *s, const uint64_t *
 			   set);
 	}
 	emst_tree_free(&want);
-	weir_free(want_core);
-	weir_free(core);
 }
 
 static void

@@ -6,7 +6,7 @@
 #include "emst/lattice/lattice.h"
 #include "t/check.h"
 
-/* Vertices with their memory. */
+/* Vertices with their memory, which is check_free()'s but for the lattice. */
 struct sample {
 	struct emst_set s;
 	struct lattice l;
@@ -19,9 +19,6 @@ static inline void
 sample_free(struct sample *m)
 {
 	lattice_free(&m->l);
-	weir_free(m->f);
-	weir_free(m->d);
-	weir_free(m->code);
 }
 
 /* Makes the set of the distinct colours of code[n]. */
@@ -32,7 +29,7 @@ sample_codes(struct sample *m, const uint32_t *code, size_t n)
 	lattice_init(&m->l);
 	lattice_add_codes(&m->l, code, n);
 	lattice_index(&m->l);
-	m->code = weir_alloc(m->l.n, sizeof *m->code);
+	m->code = check_alloc(m->l.n, sizeof *m->code);
 	lattice_codes(&m->l, m->code, 1);
 	m->s = (struct emst_set){
 	    .type = EMST_CODE, .n = m->l.n, .k = 3, .lattice = &m->l, .code = m->code};
@@ -67,7 +64,7 @@ same_tree(struct check_many *c, const struct emst_tree *want, struct emst_tree *
 static inline void
 random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
 {
-	uint32_t *code = weir_alloc(n, sizeof *code);
+	uint32_t *code = check_alloc(n, sizeof *code);
 	size_t kind = rng_below(r, 10);
 	unsigned most = 255 / step < side ? 255 / step : side;
 	unsigned shift = (unsigned)rng_below(r, 256 - most * step);
@@ -88,7 +85,6 @@ random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, u
 	}
 	sample_codes(m, code, n);
 	m->s.k = kind == 4 ? 1 : 3;
-	weir_free(code);
 }
 
 /* Points of k coordinates, no two equal, on a grid of the given number of places per axis (0: anywhere). */
@@ -97,8 +93,8 @@ random_points(struct sample *m, struct check_rng *r, size_t n, unsigned k, size_
 {
 	size_t have = 0;
 
-	*m = (struct sample){.f = weir_alloc(n * k, sizeof *m->f),
-			     .d = weir_alloc(n * k, sizeof *m->d)};
+	*m = (struct sample){.f = check_alloc(n * k, sizeof *m->f),
+			     .d = check_alloc(n * k, sizeof *m->d)};
 	for (size_t tries = 0; have < n && tries < 4 * n; tries++) {
 		float *x = m->f + have * k;
 		size_t same = 0;
@@ -119,7 +115,7 @@ enum { CLOUDS = 8 };
 static inline void
 cloud_colours(struct sample *m, struct check_rng *r, size_t set, size_t n)
 {
-	uint32_t *code = weir_alloc(n, sizeof *code);
+	uint32_t *code = check_alloc(n, sizeof *code);
 
 	for (size_t i = 0; i < n; i++) {
 		double v[3];
@@ -134,7 +130,6 @@ cloud_colours(struct sample *m, struct check_rng *r, size_t set, size_t n)
 			code[i] = code[i] << 8 | (uint32_t)fmin(fmax(v[a], 0), 255);
 	}
 	sample_codes(m, code, n);
-	weir_free(code);
 }
 
 #endif
