@@ -174,9 +174,18 @@ template <class T, unsigned N> struct alignas(16) row {
 	T v[N + 16 / sizeof(T)];
 };
 
-template <class T> struct alignas(16) sixteen {
-	T v[16 / sizeof(T)];
+/* N numbers that are copied 16 bytes at a time. */
+template <class T, unsigned N> struct alignas(16) wide {
+	T v[N];
 };
+
+/* The N numbers from `at` on, a multiple of 16 bytes. */
+template <unsigned N, class T>
+__device__ wide<T, N> &
+wide_at(T *at)
+{
+	return *reinterpret_cast<wide<T, N> *>(at);
+}
 
 /* A point that was taken. Its first tap lies at (x, y) of the tile; place is 256 (y + W-1) + x + W-1. */
 struct taken {
@@ -221,16 +230,11 @@ template <class T, unsigned W>
 __device__ void
 stage_point(const work<T> &k, const polynomials<T, W> &c, batch<T> &b, bool here, unsigned head)
 {
-	constexpr unsigned EACH = 16 / sizeof(T);
 	const unsigned lane = threadIdx.x;
 	T tap[W];
 
-#pragma unroll
-	for (unsigned i = 0; i < SIDE / EACH; i++)
-		reinterpret_cast<sixteen<T> *>(b.y[lane].v)[i] = {};
-#pragma unroll
-	for (unsigned i = 0; i < 2 * SIDE / EACH; i++)
-		reinterpret_cast<sixteen<T> *>(b.x[lane].v)[i] = {};
+	wide_at<SIDE>(b.y[lane].v) = {};
+	wide_at<2 * SIDE>(b.x[lane].v) = {};
 	if (!here)
 		return;
 	const taken p = b.queue[(head + lane) % QUEUE];
@@ -256,70 +260,25 @@ stage_point(const work<T> &k, const polynomials<T, W> &c, batch<T> &b, bool here
 template <class T> struct share {
 	static constexpr unsigned R = sizeof(T) == sizeof(float) ? 8 : 4;
 	static constexpr unsigned LANES = SIDE / R * (SIDE / 4), COPIES = WARP / LANES;
-	T sum[R][8]; /* 4 complex numbers each */
+	wide<T, 8> sum[R]; /* 4 complex numbers each */
 };
-
-template <class T>
-__device__ void
-clear(share<T> &s)
-{
-#pragma unroll
-	for (unsigned i = 0; i < share<T>::R; i++)
-#pragma unroll
-		for (unsigned j = 0; j < 8; j++)
-			s.sum[i][j] = 0;
-}
-
-/* Reads N numbers of shared memory, 16 bytes at a time. */
-template <class T, unsigned N>
-__device__ void
-load(const T *from, T to[N])
-{
-	constexpr unsigned EACH = 16 / sizeof(T);
-
-#pragma unroll
-	for (unsigned i = 0; i < N / EACH; i++) {
-		const sixteen<T> v = reinterpret_cast<const sixteen<T> *>(from)[i];
-#pragma unroll
-		for (unsigned j = 0; j < EACH; j++)
-			to[i * EACH + j] = v.v[j];
-	}
-}
-
-/* Writes N numbers to shared memory, 16 bytes at a time. */
-template <class T, unsigned N>
-__device__ void
-store(const T from[N], T *to)
-{
-	constexpr unsigned EACH = 16 / sizeof(T);
-
-#pragma unroll
-	for (unsigned i = 0; i < N / EACH; i++) {
-		sixteen<T> v;
-#pragma unroll
-		for (unsigned j = 0; j < EACH; j++)
-			v.v[j] = from[i * EACH + j];
-		reinterpret_cast<sixteen<T> *>(to)[i] = v;
-	}
-}
 
 /* Adds the first n points of the batch; rows up to a multiple of COPIES are zeros. */
 template <class T>
 __device__ void
-add_batch(const batch<T> &b, unsigned n, share<T> &s)
+add_batch(batch<T> &b, unsigned n, share<T> &s)
 {
 	constexpr unsigned R = share<T>::R, LANES = share<T>::LANES, COPIES = share<T>::COPIES;
 	const unsigned lane = threadIdx.x % LANES, copy = threadIdx.x / LANES;
 
 	for (unsigned i = copy; i - copy < n; i += COPIES) {
-		T wy[R], v[8];
-		load<T, R>(b.y[i].v + lane / 4 * R, wy);
-		load<T, 8>(b.x[i].v + lane % 4 * 8, v);
+		const wide<T, R> wy = wide_at<R>(b.y[i].v + lane / 4 * R);
+		const wide<T, 8> v = wide_at<8>(b.x[i].v + lane % 4 * 8);
 #pragma unroll
 		for (unsigned r = 0; r < R; r++)
 #pragma unroll
 			for (unsigned c = 0; c < 8; c++)
-				s.sum[r][c] += wy[r] * v[c];
+				s.sum[r].v[c] += wy.v[r] * v.v[c];
 	}
 }
 
@@ -340,9 +299,9 @@ add_copies(share<T> &s)
 		for (unsigned i = 0; i < ROWS / 2; i++)
 #pragma unroll
 			for (unsigned j = 0; j < 8; j++) {
-				const T front = s.sum[i][j], back = s.sum[i + ROWS / 2][j];
+				const T front = s.sum[i].v[j], back = s.sum[i + ROWS / 2].v[j];
 				const T came = __shfl_xor_sync(~0u, second ? front : back, (int)D);
-				s.sum[i][j] = (second ? back : front) + came;
+				s.sum[i].v[j] = (second ? back : front) + came;
 			}
 		return (second ? ROWS / 2 : 0) + add_copies<T, ROWS / 2, D / 2>(s);
 	}
@@ -368,7 +327,7 @@ put_sums(share<T> &s, batch<T> &b, const cells<T> &to, bool first)
 	__syncwarp();
 #pragma unroll
 	for (unsigned i = 0; i < 2; i++)
-		store<T, 8>(s.sum[i], b.x[row + i].v + column);
+		wide_at<8>(b.x[row + i].v + column) = s.sum[i];
 	__syncwarp();
 	for (unsigned i = threadIdx.x; i < SIDE * SIDE; i += WARP) {
 		const unsigned x = i % SIDE, y = i / SIDE;
@@ -379,7 +338,7 @@ put_sums(share<T> &s, batch<T> &b, const cells<T> &to, bool first)
 		const cplx<T> old = first ? cplx<T>{0, 0} : *cell;
 		*cell = {old.re + own.re, old.im + own.im};
 	}
-	clear(s);
+	s = {};
 }
 
 /* --- a tile --------------------------------------------------------------------------------------------------------- */
@@ -394,9 +353,8 @@ spread_points(const work<T> &k, const polynomials<T, W> &c, unsigned tile, size_
 	constexpr unsigned FLUSH = MOST * share<T>::COPIES / WARP; /* batches */
 	bool more = true;
 	walk v = begin_walk(k, tile);
-	share<T> s;
+	share<T> s = {};
 
-	clear(s);
 	do {
 		while (count < WARP && more) {
 			while (v.at == v.to && (more = next_tiles(k, &v))) {
