@@ -222,10 +222,21 @@ void gpu_await(const struct gpu *g);
 bool gpu_is_open(const struct gpu *g);
 
 /*
- * Calls run(device, i, with) for each device of g, i = 0 .. gpu_count(g) - 1, each in a host thread of its own. device->next
- * is NULL in run(). What the calls share through `with` must not depend on their order. Waits for all calls; returns the
- * error of the first device in the list that had one.
+ * Calls run(device, i) for each device of g, i = 0 .. gpu_count(g) - 1, each in a host thread of its own. device->next is NULL
+ * in run(). What the calls share must not depend on their order. Waits for all calls; returns the error of the first device in
+ * the list that had one.
  */
-int gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with);
+int gpu_each_of(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with);
+
+template <class F>
+int
+gpu_each(struct gpu *g, F run)
+{
+	const auto call = [](struct gpu *device, size_t i, void *with) {
+		return (*static_cast<F *>(with))(device, i);
+	};
+
+	return gpu_each_of(g, call, &run);
+}
 
 #endif

@@ -385,7 +385,7 @@ gpu_count(const struct gpu *g)
 }
 
 int
-gpu_each(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with)
+gpu_each_of(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with), void *with)
 {
 	gpu_await(g);
 	const size_t n = gpu_count(g);

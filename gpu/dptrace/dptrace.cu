@@ -555,27 +555,20 @@ run_batch(struct batch *b)
 	return err;
 }
 
-struct share {
-	struct dptrace_plan *p;
-	size_t devices;
-	bool there; /* the picture, on each device */
-};
-
-/* A device's share of the lines, batch after batch. */
+/* Lines from `first` to end - 1, batch after batch. there: the picture is on the device. */
 int
-run_share(struct gpu *g, size_t i, void *with)
+run_share(struct gpu *g, struct dptrace_plan *p, size_t first, size_t end, bool there)
 {
-	const share *const s = static_cast<share *>(with);
 	struct batch b = {};
 	int err;
 
 	b.g = g;
-	b.p = s->p;
-	b.first = s->p->nline * i / s->devices;
-	b.end = s->p->nline * (i + 1) / s->devices;
-	if (b.first == b.end)
+	b.p = p;
+	b.first = first;
+	b.end = end;
+	if (first == end)
 		return 0;
-	for (err = place_picture(g, b.p, s->there, &b.on); b.first < b.end && !err; b.first += b.n)
+	for (err = place_picture(g, p, there, &b.on); b.first < end && !err; b.first += b.n)
 		err = run_batch(&b);
 	return err;
 }
@@ -594,10 +587,13 @@ gpu_dptrace_ahead(struct gpu *g, const struct dptrace_plan *p)
 int
 gpu_dptrace_run(struct gpu *g, struct dptrace_plan *p, bool *there)
 {
-	share s = {p, gpu_count(g), there && *there};
-	const int err = gpu_each(g, run_share, &s);
+	const size_t all = gpu_count(g);
+	const bool was = there && *there;
+	const int err = gpu_each(g, [=](struct gpu *device, size_t i) {
+		return run_share(device, p, p->nline * i / all, p->nline * (i + 1) / all, was);
+	});
 
 	if (there) /* a device without lines gets no picture */
-		*there = !err && (s.there || p->nline >= s.devices);
+		*there = !err && (was || p->nline >= all);
 	return err;
 }

@@ -326,7 +326,8 @@ band_finish(job *o)
 	GPU_DO(place_samples(o, &at));
 	GPU_DO(morphrec_unpack(o->g, &f, rims_of(o, a).before, a->n, f.J, at, &o->recipe));
 	const gpu_result all = {o->J + bytes_of(o, a->first), at, bytes_of(o, a->n)};
-	return gpu_later(o->g, &all, 1);
+	GPU_DO(gpu_later(o->g, &all, 1));
+	return gpu_settle_here(o->g, NULL, 0);
 }
 
 /* --- shares and bands ------------------------------------------------------------------------------------------------- */
@@ -387,12 +388,11 @@ sweep(job *o, bool up, bool *any)
 
 /* A share between its neighbours as they were. */
 int
-settle_share(struct gpu *, size_t i, void *jobs)
+settle_share(job *o)
 {
-	job *const o = static_cast<job *>(jobs) + i;
 	int err = 0;
 
-	for (bool again = o->share.n > 0, up = false; again && !err; up = !up) {
+	for (bool again = true, up = false; again && !err; up = !up) {
 		again = false;
 		err = sweep(o, up, &again);
 	}
@@ -401,9 +401,8 @@ settle_share(struct gpu *, size_t i, void *jobs)
 }
 
 int
-measure_share(struct gpu *g, size_t i, void *jobs)
+measure_share(struct gpu *g, job *o)
 {
-	job *const o = static_cast<job *>(jobs) + i;
 	size_t room;
 	const int err = gpu_room(g, &room);
 
@@ -421,6 +420,13 @@ measure_share(struct gpu *g, size_t i, void *jobs)
 
 /* --- all devices --------------------------------------------------------------------------------------------------- */
 
+/* Calls run(job) of each device that has a share. */
+int
+each_share(struct gpu *g, job *o, int (*run)(job *))
+{
+	return gpu_each(g, [=](struct gpu *, size_t i) { return o[i].share.n ? run(o + i) : 0; });
+}
+
 /* o[0] becomes a job for each device. */
 int
 share_out(struct gpu *g, job *o, size_t n, bool rim)
@@ -433,7 +439,8 @@ share_out(struct gpu *g, job *o, size_t n, bool rim)
 		o[i].share.first = o->units * i / n;
 		o[i].share.n = o->units * (i + 1) / n - o[i].share.first;
 	}
-	int err = gpu_each(g, measure_share, o);
+	int err =
+	    gpu_each(g, [=](struct gpu *device, size_t i) { return measure_share(device, o + i); });
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!o[i].share.n)
 			continue;
@@ -497,7 +504,7 @@ settle_shares(struct gpu *g, job *o, size_t n)
 			again |= look_beside(&o[i], first);
 		first = false;
 		if (again)
-			err = gpu_each(g, settle_share, o);
+			err = each_share(g, o, settle_share);
 	}
 	return err;
 }
@@ -515,23 +522,6 @@ in_shares(struct gpu *g, job *o, bool rim)
 	return err;
 }
 
-int
-make_share(struct gpu *, size_t i, void *jobs)
-{
-	job *const o = static_cast<job *>(jobs) + i;
-
-	return o->share.n ? band_make(o) : 0;
-}
-
-int
-finish_share(struct gpu *, size_t i, void *jobs)
-{
-	job *const o = static_cast<job *>(jobs) + i;
-
-	GPU_DO(o->share.n ? band_finish(o) : 0);
-	return gpu_settle_here(o->g, NULL, 0);
-}
-
 /*
  * The same where the devices make the marker. A share knows the units beside it only when all shares have been settled once
  * without them. -ENOTSUP: a share is more than one band; -EDOM: there is a NaN and no walls. J is then as it was.
@@ -545,19 +535,19 @@ make_in_shares(struct gpu *g, job *o, bool rim, bool walls)
 	for (size_t i = 0; i < n && !err; i++)
 		err = o[i].share.n > o[i].band ? -ENOTSUP : 0;
 	if (!err)
-		err = gpu_each(g, make_share, o);
+		err = each_share(g, o, band_make);
 	for (size_t i = 0; i < n && !err; i++) {
 		err = o[i].nan && !walls ? -EDOM : 0;
 		o[i].blind = true;
 	}
 	if (!err)
-		err = gpu_each(g, settle_share, o);
+		err = each_share(g, o, settle_share);
 	for (size_t i = 0; i < n; i++)
 		o[i].blind = false;
 	if (!err)
 		err = settle_shares(g, o, n);
 	if (!err)
-		err = gpu_each(g, finish_share, o);
+		err = each_share(g, o, band_finish);
 	dismiss(o, n);
 	return err == -EFBIG ? -ENOTSUP : err;
 }

@@ -212,27 +212,17 @@ run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const floa
 	return bring_results(g, p, *f, in, out);
 }
 
-struct batch {
-	const struct radon_core *p;
-	size_t n, devices;
-	const float *const *in;
-	float *const *out;
-	struct radon_report *report;
-};
-
-/* A device's share of the gathers, as many at a time as it holds. */
+/* Gathers from `at` to end - 1, as many at a time as the device holds. */
 int
-run_share(struct gpu *g, size_t i, void *with)
+run_share(struct gpu *g, const struct radon_core *p, size_t at, size_t end, const float *const *in,
+	  float *const *out, struct radon_report *report)
 {
-	const batch *const b = static_cast<batch *>(with);
-	const size_t end = b->n * (i + 1) / b->devices;
-	size_t at = b->n * i / b->devices, most = end - at;
-	int err = radon_choose(g, b->p, &most);
+	size_t most = end - at;
+	int err = radon_choose(g, p, &most);
 
 	for (; at < end && !err; at += most) {
-		radon_flow f = radon_pose(b->p, end - at < most ? end - at : most);
-		err = run_gathers(g, b->p, &f, b->in + at, b->out + at,
-				  b->report ? b->report + at : NULL);
+		radon_flow f = radon_pose(p, end - at < most ? end - at : most);
+		err = run_gathers(g, p, &f, in + at, out + at, report ? report + at : NULL);
 	}
 	return err;
 }
@@ -243,11 +233,13 @@ int
 gpu_radon_run(struct gpu *g, const struct radon_plan *p, size_t n, const float *const *in,
 	      float *const *out, struct radon_report *report)
 {
-	batch b = {&p->core, n, gpu_count(g), in, out, report};
+	const size_t all = gpu_count(g);
 
 	for (size_t i = 0; i < n && report; i++) {
 		memset(&report[i], 0, sizeof report[i]);
 		report[i].misfit = report[i].edge[0] = report[i].edge[1] = NAN;
 	}
-	return gpu_each(g, run_share, &b);
+	return gpu_each(g, [=](struct gpu *device, size_t i) {
+		return run_share(device, &p->core, n * i / all, n * (i + 1) / all, in, out, report);
+	});
 }

@@ -101,21 +101,13 @@ sum_rows(struct gpu *g, const wc_work<T> &w)
 	return gpu_end(g);
 }
 
-struct step {
-	struct wconv_plan *p;
-	const void *in;
-	void *out;
-	size_t n; /* devices */
-};
-
+/* Share i of n of a step. */
 template <class T>
 int
-run_share(struct gpu *g, size_t i, void *with)
+run_share(struct gpu *g, size_t i, size_t n, const struct wconv_plan *p, const void *in, void *out)
 {
-	const step *const s = static_cast<step *>(with);
-	struct wconv_plan *const p = s->p;
-	const rows_of all = step_rows(p, p->now), share = cut(p, all, i, s->n),
-		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, s->n) : rows_of{};
+	const rows_of all = step_rows(p, p->now), share = cut(p, all, i, n),
+		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, n) : rows_of{};
 	wc_work<T> w = wc_work_of<T>(p, share.n);
 	const size_t out_row = (size_t)w.width * w.planes * img_type_size(w.type);
 	T *ring;
@@ -124,7 +116,7 @@ run_share(struct gpu *g, size_t i, void *with)
 	if (p->now == 0)
 		GPU_DO(wc_send_kernels<T>(g, p));
 	GPU_DO(wc_send_tables<T>(g, p, &w));
-	GPU_DO(take_rows<T>(g, p, s->in, ring));
+	GPU_DO(take_rows<T>(g, p, in, ring));
 	if (!share.n)
 		return 0;
 	GPU_DO(gpu_hold(g, WC_OUT, share.n * out_row, &w.out));
@@ -134,7 +126,7 @@ run_share(struct gpu *g, size_t i, void *with)
 	GPU_DO(p->direct ? sum_rows<T>(g, w)
 			 : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
 					   new_functions(p, share, before)));
-	const gpu_result made = {static_cast<char *>(s->out) +
+	const gpu_result made = {static_cast<char *>(out) +
 				     (size_t)(share.first - all.first) * out_row,
 				 w.out, share.n * out_row};
 	return gpu_later(g, &made, 1);
@@ -145,8 +137,11 @@ run_share(struct gpu *g, size_t i, void *with)
 int
 gpu_wconv_run(struct gpu *g, struct wconv_plan *p, const void *in, void *out)
 {
-	step s = {p, in, out, gpu_count(g)};
-	const int err = gpu_each(g, p->q.in_double ? run_share<double> : run_share<float>, &s);
+	const size_t n = gpu_count(g);
+	const int err = gpu_each(g, [=](struct gpu *device, size_t i) {
+		return p->q.in_double ? run_share<double>(device, i, n, p, in, out)
+				      : run_share<float>(device, i, n, p, in, out);
+	});
 
 	p->now = (p->now + 1) % p->bands;
 	return err;

@@ -245,55 +245,39 @@ test_room()
 	return wrong;
 }
 
-struct shares {
-	struct gpu *all;
-	bytes in, out[2]; /* out: of each device */
-	int wrong;
-};
-
-int
-run_share(struct gpu *g, size_t i, void *with)
-{
-	shares *const s = static_cast<shares *>(with);
-
-	return run_item(g, s->in, &s->out[i], LONG, true);
-}
-
 /*
- * What a thread that writes results does while the devices are at their next run, here on the thread of one. It begins with
- * the byte that arrives last.
+ * A thread that writes results looks at them while the devices are at their next run; here it is the thread of one, which begins
+ * with the byte that arrives last.
  */
-int
-look_meanwhile(struct gpu *, size_t i, void *with)
-{
-	shares *const s = static_cast<shares *>(with);
-
-	for (size_t k = i ? 0 : 2; k--;) {
-		if (gpu_settle(s->all, s->out[k].data(), LONG))
-			return -1;
-		for (size_t at = LONG; at--;)
-			s->wrong += s->out[k][at] != 1;
-	}
-	return 0;
-}
-
 int
 test_settle()
 {
-	shares s = {NULL, bytes(LONG), {bytes(LONG), bytes(LONG)}, 0};
+	const bytes in(LONG);
+	bytes out[] = {bytes(LONG), bytes(LONG)}; /* of each device */
+	int wrong = 0;
 
 	if (cudacpu_devices)
 		cudacpu_devices(2);
 	{
 		const device d("0,1"); /* NULL: there is one */
-		s.all = d.g;
-		if (s.all &&
-		    (gpu_each(s.all, run_share, &s) || gpu_each(s.all, look_meanwhile, &s)))
-			s.wrong = -1;
+		const auto run = [&](struct gpu *g, size_t i) {
+			return run_item(g, in, &out[i], LONG, true);
+		};
+		const auto look = [&](struct gpu *, size_t i) {
+			for (size_t k = i ? 0 : 2; k--;) {
+				if (gpu_settle(d.g, out[k].data(), LONG))
+					return -1;
+				for (size_t at = LONG; at--;)
+					wrong += out[k][at] != 1;
+			}
+			return 0;
+		};
+		if (d.g && (gpu_each(d.g, run) || gpu_each(d.g, look)))
+			wrong = -1;
 	}
 	if (cudacpu_devices)
 		cudacpu_devices(1);
-	return s.wrong;
+	return wrong;
 }
 
 /* --- plans ---------------------------------------------------------------------------------------------------------- */
