@@ -60,11 +60,10 @@ int
 gpu_place(struct gpu *g, int slot, F lay)
 {
 	void *at;
-	const int err = gpu_hold(g, slot, gpu_lay(NULL, lay), &at);
 
-	if (!err)
-		gpu_lay(at, lay);
-	return err;
+	GPU_DO(gpu_hold(g, slot, gpu_lay(NULL, lay), &at));
+	gpu_lay(at, lay);
+	return 0;
 }
 
 /* Sends n elements to an array that kernels only read. */
@@ -82,15 +81,13 @@ gpu_place_filled(struct gpu *g, int slot, L lay, F fill)
 {
 	void *const host = gpu_place_on_host(lay);
 	const size_t bytes = gpu_lay(host, lay);
-	int err = -ENOMEM;
+	const gpu_at_end done{[=] { weir_free(host); }};
 
-	if (host) {
-		fill();
-		if (!(err = gpu_place(g, slot, lay)))
-			err = gpu_up(g, g->held[slot], host, bytes);
-	}
-	weir_free(host);
-	return err;
+	if (!host)
+		return -ENOMEM;
+	fill();
+	GPU_DO(gpu_place(g, slot, lay));
+	return gpu_up(g, g->held[slot], host, bytes);
 }
 
 #endif

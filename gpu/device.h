@@ -71,6 +71,18 @@ gpu_element(void)
 			return gpu_error;            \
 	} while (0)
 
+/* Calls end() at the end of its scope. */
+template <class F> struct gpu_at_end {
+	F end;
+
+	~gpu_at_end()
+	{
+		end();
+	}
+};
+
+template <class F> gpu_at_end(F) -> gpu_at_end<F>;
+
 /* The slots of gpu_hold(). Each twin uses those below GPU_SLOT_FFT as it likes. */
 enum { GPU_SLOT_FFT = 15, GPU_SLOTS };
 

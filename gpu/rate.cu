@@ -75,20 +75,6 @@ measure_ops(struct gpu *g, void *at, double *rate)
 	});
 }
 
-int
-measure_all(struct gpu *g, char *at, char *host, size_t bytes, struct gpu_rates *r)
-{
-	unsigned *const words = reinterpret_cast<unsigned *>(host);
-
-	for (size_t i = 0; i < bytes / sizeof *words; i++)
-		words[i] = (unsigned)i * 2654435761u;
-	GPU_DO(measure_copies(g, at, bytes, cudaMemcpyHostToDevice, host, &r->up));
-	GPU_DO(measure_copies(g, host, bytes, cudaMemcpyDeviceToHost, at, &r->down));
-	GPU_DO(measure_copies(g, at + bytes, bytes, cudaMemcpyDeviceToDevice, at, &r->within));
-	GPU_DO(measure_ops<float>(g, at, &r->single_ops));
-	return measure_ops<double>(g, at, &r->double_ops);
-}
-
 } // namespace
 
 int
@@ -100,7 +86,13 @@ gpu_measure(struct gpu *g, size_t bytes, struct gpu_rates *r)
 
 	GPU_DO(gpu_array(g, 0, 2 * bytes < results ? results : 2 * bytes, &at));
 	GPU_TRY(g, cudaMallocHost(&host, bytes));
-	const int err = measure_all(g, at, host, bytes, r);
-	cudaFreeHost(host);
-	return err;
+	const gpu_at_end done{[=] { cudaFreeHost(host); }};
+	unsigned *const words = reinterpret_cast<unsigned *>(host);
+	for (size_t i = 0; i < bytes / sizeof *words; i++)
+		words[i] = (unsigned)i * 2654435761u;
+	GPU_DO(measure_copies(g, at, bytes, cudaMemcpyHostToDevice, host, &r->up));
+	GPU_DO(measure_copies(g, host, bytes, cudaMemcpyDeviceToHost, at, &r->down));
+	GPU_DO(measure_copies(g, at + bytes, bytes, cudaMemcpyDeviceToDevice, at, &r->within));
+	GPU_DO(measure_ops<float>(g, at, &r->single_ops));
+	return measure_ops<double>(g, at, &r->double_ops);
 }

@@ -471,10 +471,8 @@ dp_solve(struct dp_job *j)
 {
 	struct lists l;
 	void *host = NULL;
-	int err = take_lists(j, &l, &host);
+	const gpu_at_end done{[&] { weir_free(host); }};
 
-	if (!err)
-		err = solve(j, &l);
-	weir_free(host);
-	return err;
+	GPU_DO(take_lists(j, &l, &host));
+	return solve(j, &l);
 }

@@ -377,15 +377,13 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 
 	for (size_t i = 0; i < spans; i++)
 		bytes += s[i].bytes;
-	int err = gpu_hold(g, HOLD_IMAGE, bytes, &device);
+	GPU_DO(gpu_hold(g, HOLD_IMAGE, bytes, &device));
 	*on = {};
 	on->w = im->w;
 	on->h = im->h;
 	on->c = im->c;
 	on->o = p->o;
 	on->o.runner = NULL; /* of the host */
-	if (err)
-		return err;
 	on->gray = static_cast<float *>(device);
 	on->planes = on->gray + n;
 	const float *const gain = on->planes + planes_of(p) * n;
@@ -393,9 +391,9 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 	on->gain.v = gains ? gain : NULL;
 	on->mask = im->mask ? reinterpret_cast<const unsigned char *>(gain + gains) : NULL;
 	char *to = static_cast<char *>(device);
-	for (size_t i = 0; i < spans && !there && !err; to += s[i++].bytes)
-		err = gpu_up(g, to, s[i].host, s[i].bytes);
-	return err;
+	for (size_t i = 0; i < spans && !there; to += s[i++].bytes)
+		GPU_DO(gpu_up(g, to, s[i].host, s[i].bytes));
+	return 0;
 }
 
 /* Kernels, weights and places of the strips. */
@@ -512,7 +510,7 @@ int
 run_pass(struct batch *b, size_t pass)
 {
 	struct dp_job j = {};
-	int err;
+	const gpu_at_end done{[&] { weir_free(j.held); }};
 
 	j.g = b->g;
 	j.method = b->p->o.method;
@@ -520,15 +518,15 @@ run_pass(struct batch *b, size_t pass)
 	for (size_t i = 0; i < b->n; i++)
 		b->work[i].chain.margins = j.margins;
 	batch_fill(b, pass);
-	if ((pass == 0 || b->cost) && (err = make_base(b)))
-		return err;
-	err = dp_lay_out(&j, b->n, b->segments, b->line, course_of_line, b);
+	if (pass == 0 || b->cost)
+		GPU_DO(make_base(b));
+	GPU_DO(dp_lay_out(&j, b->n, b->segments, b->line, course_of_line, b));
+	GPU_DO(make_scores(b, &j));
+	GPU_DO(dp_solve(&j));
 	b->job = &j;
-	if (!err && !(err = make_scores(b, &j)) && !(err = dp_solve(&j)))
-		batch_each(b, take_results);
+	batch_each(b, take_results);
 	b->job = NULL;
-	dp_free(&j);
-	return err;
+	return 0;
 }
 
 void
@@ -541,18 +539,15 @@ put_trace(void *with, size_t i)
 int
 run_batch(struct batch *b)
 {
-	int err = 0;
-
 	GPU_DO(batch_choose(b));
 	void *const held = gpu_place_on_host([=](gpu_block *a) { batch_take(b, a); });
+	const gpu_at_end done{[=] { weir_free(held); }};
 	if (!held)
 		return -ENOMEM;
-	for (size_t pass = 0; pass < b->p->o.passes && !err; pass++)
-		err = run_pass(b, pass);
-	if (!err)
-		batch_each(b, put_trace);
-	weir_free(held);
-	return err;
+	for (size_t pass = 0; pass < b->p->o.passes; pass++)
+		GPU_DO(run_pass(b, pass));
+	batch_each(b, put_trace);
+	return 0;
 }
 
 /* Lines from `first` to end - 1, batch after batch. there: the picture is on the device. */
@@ -560,7 +555,6 @@ int
 run_share(struct gpu *g, struct dptrace_plan *p, size_t first, size_t end, bool there)
 {
 	struct batch b = {};
-	int err;
 
 	b.g = g;
 	b.p = p;
@@ -568,9 +562,10 @@ run_share(struct gpu *g, struct dptrace_plan *p, size_t first, size_t end, bool 
 	b.end = end;
 	if (first == end)
 		return 0;
-	for (err = place_picture(g, p, there, &b.on); b.first < end && !err; b.first += b.n)
-		err = run_batch(&b);
-	return err;
+	GPU_DO(place_picture(g, p, there, &b.on));
+	for (; b.first < end; b.first += b.n)
+		GPU_DO(run_batch(&b));
+	return 0;
 }
 
 } // namespace

@@ -238,13 +238,6 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 	return gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
 }
 
-void
-dp_free(struct dp_job *j)
-{
-	weir_free(j->held);
-	j->held = NULL;
-}
-
 int
 gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, double phi,
 		   enum dptrace_method method, int *at, double *best, double *margin)
@@ -252,21 +245,20 @@ gpu_dptrace_tables(struct gpu *g, const struct dptrace_table *seg, size_t nseg, 
 	const dp_line line = {0, 0, 1, bound_of(phi)};
 	struct tables t = {seg, {}};
 	struct dp_job j = {};
-	int err;
+	const gpu_at_end done{[&] { weir_free(j.held); }};
 
 	j.g = g;
 	j.method = method;
 	j.margins = margin;
-	err = dp_lay_out(&j, 1, &nseg, &line, course_of_table, &t);
-	if (!err && !(err = send_scores(&j, seg)) && !(err = dp_solve(&j))) {
-		err = !j.solved[0];
-		*best = j.best[0];
-		for (size_t k = 0; k < nseg; k++)
-			err |= j.released[k];
-		memcpy(at, j.at, j.nguide * sizeof *at);
-		for (size_t i = 0; margin && i < j.nguide; i++)
-			margin[i] = (double)j.margin[i];
-	}
-	dp_free(&j);
-	return err;
+	GPU_DO(dp_lay_out(&j, 1, &nseg, &line, course_of_table, &t));
+	GPU_DO(send_scores(&j, seg));
+	GPU_DO(dp_solve(&j));
+	int failed = !j.solved[0];
+	*best = j.best[0];
+	for (size_t k = 0; k < nseg; k++)
+		failed |= j.released[k];
+	memcpy(at, j.at, j.nguide * sizeof *at);
+	for (size_t i = 0; margin && i < j.nguide; i++)
+		margin[i] = (double)j.margin[i];
+	return failed;
 }

@@ -135,11 +135,10 @@ typedef const struct course *dp_course_of(void *ctx, size_t line, int k);
 
 /*
  * Lays out nline lines, line i with n[i] segments, on the host and on the device. The phi of `line` is there already.
- * Then everything except S is ready for dp_solve(). dp_free() frees the host's part, after a failure too.
+ * Then everything except S is ready for dp_solve(). The caller frees j->held, after a failure too.
  */
 int dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line *line,
 	       dp_course_of *course, void *ctx);
-void dp_free(struct dp_job *j);
 
 /* Does chain_solve() for every line. */
 int dp_solve(struct dp_job *j);

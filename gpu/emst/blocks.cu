@@ -515,10 +515,12 @@ int
 emst_blocks(struct gpu *g, const grid &w, unsigned edges)
 {
 	nodes k = {};
-	int err = make_nodes(g, w, &k);
 
-	for (bool first = true; !err && edges + 1 < w.n; first = false)
-		if (first || !(err = gpu_begin(g)))
-			err = round_of(g, w, k, first, &edges);
-	return err;
+	GPU_DO(make_nodes(g, w, &k));
+	for (bool first = true; edges + 1 < w.n; first = false) {
+		if (!first)
+			GPU_DO(gpu_begin(g));
+		GPU_DO(round_of(g, w, k, first, &edges));
+	}
+	return 0;
 }

@@ -794,46 +794,31 @@ template <class T> struct point_edges {
 	}
 };
 
-/* The edges, in their order, as the tree. The labels and choices are not needed any more. */
 template <class T>
 int
-finish(struct gpu *g, const work &w, const points<T> *p, emst_tree *t)
-{
-	unsigned most = 0;
-
-	for (unsigned i = 0; i < w.n; i++)
-		most = max(most, p->number[i]);
-	const point_edges<T> e = {{most + 1, most + 1}, w.edges, w.number};
-	return order_edges(g, e, w.n, HOLD_CHOICE, HOLD_LABELS, t);
-}
-
-template <class T>
-int
-grow(struct gpu *g, const emst_set *s, bool all, points<T> *p, emst_tree *t)
+by_points(struct gpu *g, const emst_set *s, bool all, emst_tree *t)
 {
 	const unsigned K = padded(s);
 	const bool brute = all || K > BVH_DIMS || s->n < 2;
+	points<T> p = {};
 	bvh b = {};
 	work w = {};
+	unsigned most = 0;
+	const gpu_at_end done{[&] {
+		weir_free(p.x);
+		weir_free(p.number);
+	}};
 
-	GPU_DO(make_points(p, s, K));
-	GPU_DO(place(g, s->n, K, brute, p, &w));
+	GPU_DO(make_points(&p, s, K));
+	GPU_DO(place(g, s->n, K, brute, &p, &w));
 	if (!brute)
-		GPU_DO(place_bvh(g, p, s->n, K, &b));
+		GPU_DO(place_bvh(g, &p, s->n, K, &b));
 	GPU_DO(run<T>(g, w, K, brute ? NULL : &b, s->type == EMST_CODE));
-	return finish(g, w, p, t);
-}
-
-template <class T>
-int
-by_points(struct gpu *g, const emst_set *s, bool brute, emst_tree *t)
-{
-	points<T> p = {};
-	const int err = grow(g, s, brute, &p, t);
-
-	weir_free(p.x);
-	weir_free(p.number);
-	return err;
+	for (unsigned i = 0; i < w.n; i++)
+		most = max(most, p.number[i]);
+	/* the labels and choices are not needed any more */
+	const point_edges<T> e = {{most + 1, most + 1}, w.edges, w.number};
+	return order_edges(g, e, w.n, HOLD_CHOICE, HOLD_LABELS, t);
 }
 
 } // namespace

@@ -208,13 +208,11 @@ int
 grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 {
 	unsigned edges = 0;
-	int err = place(g, l, row, w);
 
-	for (unsigned d2 = 1; d2 <= SHELLS && !err && edges + 1 < w->n; d2++)
-		err = join_shell(g, *w, d2, &edges);
-	if (!err && edges + 1 < w->n)
-		err = emst_blocks(g, *w, edges);
-	return err;
+	GPU_DO(place(g, l, row, w));
+	for (unsigned d2 = 1; d2 <= SHELLS && edges + 1 < w->n; d2++)
+		GPU_DO(join_shell(g, *w, d2, &edges));
+	return edges + 1 < w->n ? emst_blocks(g, *w, edges) : 0;
 }
 
 /* --- the order of edges ----------------------------------------------------------------------------------------------- */
@@ -258,22 +256,17 @@ int
 by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 {
 	struct lattice scaled;
-	int err = lattice_scale(s->lattice, &scaled);
-
-	if (err)
-		return err;
-	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
-	unsigned *row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
+	unsigned *const row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
 	grid w = {};
-	w.rows = row ? list_rows(l, row) : 0;
-	err = row ? grow(g, l, row, &w) : -ENOMEM;
-	if (!err) {
-		const colour_edges e = {{CODES, CODES, FAR}, w, (double)scaled.step * scaled.step};
-		err = order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
-	}
-	weir_free(row);
-	lattice_free(&scaled);
-	return err;
+	const gpu_at_end done{[=] { weir_free(row); }};
+
+	GPU_DO(row ? lattice_scale(s->lattice, &scaled) : -ENOMEM);
+	const gpu_at_end freed{[&] { lattice_free(&scaled); }};
+	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
+	w.rows = list_rows(l, row);
+	GPU_DO(grow(g, l, row, &w));
+	const colour_edges e = {{CODES, CODES, FAR}, w, (double)scaled.step * scaled.step};
+	return order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
 }
 
 } // namespace

@@ -270,15 +270,15 @@ band_settle(job *o, const part *a, const part *next, bool *changed)
 	const rims r = rims_of(o, a);
 	field_figures figures = {};
 	field f;
-	int err;
 
-	if ((err = place_field(o, a, &f)) || (err = take_band(o, a, &f, r.before)) ||
-	    (r.before && !o->blind && (err = take_rim(o, &f, 0, a->first - 1))) ||
-	    (r.behind && !o->blind && (err = take_rim(o, &f, r.before + a->n, a->first + a->n))))
-		return err;
+	GPU_DO(place_field(o, a, &f));
+	GPU_DO(take_band(o, a, &f, r.before));
+	if (r.before && !o->blind)
+		GPU_DO(take_rim(o, &f, 0, a->first - 1));
+	if (r.behind && !o->blind)
+		GPU_DO(take_rim(o, &f, r.before + a->n, a->first + a->n));
 	announce(o, next);
-	if ((err = morphrec_tiles(o->g, &f, &figures)))
-		return err;
+	GPU_DO(morphrec_tiles(o->g, &f, &figures));
 	o->here = *a;
 	o->tiles += figures.tiles;
 	o->visits += figures.visits;
@@ -369,21 +369,20 @@ int
 sweep(job *o, bool up, bool *any)
 {
 	const size_t n = bands_of(o);
-	int err = 0;
 
-	for (size_t k = 0; k < n && !err; k++) {
+	for (size_t k = 0; k < n; k++) {
 		const size_t b = up ? n - 1 - k : k;
 		const part a = band_at(o, b), next = band_after(o, b, up);
 		bool changed = false;
 		if (!o->owed[b + 1])
 			continue;
 		o->owed[b + 1] = 0;
-		err = band_settle(o, &a, &next, &changed);
+		GPU_DO(band_settle(o, &a, &next, &changed));
 		if (changed && o->rim)
 			o->owed[b] = o->owed[b + 2] = 1;
 		*any = true;
 	}
-	return err;
+	return 0;
 }
 
 /* A share between its neighbours as they were. */
@@ -495,18 +494,14 @@ look_beside(job *o, bool first)
 int
 settle_shares(struct gpu *g, job *o, size_t n)
 {
-	bool first = true, again = true;
-	int err = 0;
-
-	while (again && !err) {
+	for (bool first = true, again = true; again; first = false) {
 		again = false;
 		for (size_t i = 0; i < n; i++)
 			again |= look_beside(&o[i], first);
-		first = false;
 		if (again)
-			err = each_share(g, o, settle_share);
+			GPU_DO(each_share(g, o, settle_share));
 	}
-	return err;
+	return 0;
 }
 
 /* The picture, stack or volume of o. -EFBIG: a device holds no band of it. */
@@ -514,12 +509,10 @@ int
 in_shares(struct gpu *g, job *o, bool rim)
 {
 	const size_t n = gpu_count(g);
-	int err = share_out(g, o, n, rim);
+	const gpu_at_end done{[=] { dismiss(o, n); }};
 
-	if (!err)
-		err = settle_shares(g, o, n);
-	dismiss(o, n);
-	return err;
+	GPU_DO(share_out(g, o, n, rim));
+	return settle_shares(g, o, n);
 }
 
 /*
@@ -530,26 +523,25 @@ int
 make_in_shares(struct gpu *g, job *o, bool rim, bool walls)
 {
 	const size_t n = gpu_count(g);
-	int err = share_out(g, o, n, rim);
+	const gpu_at_end done{[=] { dismiss(o, n); }};
+	const int err = share_out(g, o, n, rim);
 
-	for (size_t i = 0; i < n && !err; i++)
-		err = o[i].share.n > o[i].band ? -ENOTSUP : 0;
-	if (!err)
-		err = each_share(g, o, band_make);
-	for (size_t i = 0; i < n && !err; i++) {
-		err = o[i].nan && !walls ? -EDOM : 0;
+	if (err)
+		return err == -EFBIG ? -ENOTSUP : err;
+	for (size_t i = 0; i < n; i++)
+		if (o[i].share.n > o[i].band)
+			return -ENOTSUP;
+	GPU_DO(each_share(g, o, band_make));
+	for (size_t i = 0; i < n; i++) {
+		if (o[i].nan && !walls)
+			return -EDOM;
 		o[i].blind = true;
 	}
-	if (!err)
-		err = each_share(g, o, settle_share);
+	GPU_DO(each_share(g, o, settle_share));
 	for (size_t i = 0; i < n; i++)
 		o[i].blind = false;
-	if (!err)
-		err = settle_shares(g, o, n);
-	if (!err)
-		err = each_share(g, o, band_finish);
-	dismiss(o, n);
-	return err == -EFBIG ? -ENOTSUP : err;
+	GPU_DO(settle_shares(g, o, n));
+	return each_share(g, o, band_finish);
 }
 
 int

@@ -77,13 +77,6 @@ edges(const radon_job w, sums *of)
 	add_threads(sum, of);
 }
 
-int
-launch(struct gpu *g, const radon_job &w, void (*kernel)(const radon_job, sums *), sums *of)
-{
-	GPU_LAUNCH(g, kernel, w.bins * w.n, THREADS, 0, w, of);
-	return 0;
-}
-
 /* Calls put(gather, sum) with the sums over the band that a kernel finds. */
 template <class PUT>
 int
@@ -91,20 +84,20 @@ sum_band(struct gpu *g, const radon_job &w, void (*kernel)(const radon_job, sums
 {
 	const size_t n = (size_t)w.bins * w.n;
 	sums *const host = static_cast<sums *>(weir_alloc(n, sizeof *host));
+	const gpu_at_end done{[=] { weir_free(host); }};
 	sums *at;
-	int err = host ? gpu_array(g, HOLD_SQUARES, n, &at) : -ENOMEM;
 
-	if (!err && !(err = launch(g, w, kernel, at)))
-		err = gpu_down(g, host, at, n * sizeof *host);
-	for (unsigned q = 0; q < w.n && !err; q++) {
+	GPU_DO(host ? gpu_array(g, HOLD_SQUARES, n, &at) : -ENOMEM);
+	GPU_LAUNCH(g, kernel, (unsigned)n, THREADS, 0, w, at);
+	GPU_DO(gpu_down(g, host, at, n * sizeof *host));
+	for (unsigned q = 0; q < w.n; q++) {
 		sums all = {};
 		for (unsigned b = 0; b < w.bins; b++)
 			for (unsigned i = 0; i < 3; i++)
 				all.v[i] += host[(size_t)b * w.n + q].v[i];
 		put(q, all.v);
 	}
-	weir_free(host);
-	return err;
+	return 0;
 }
 
 } // namespace

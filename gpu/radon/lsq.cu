@@ -500,18 +500,18 @@ too_long(const radon_job &w)
 int
 tell(struct gpu *g, const radon_job &w, const radon_outcome *on_device, struct radon_report *r)
 {
-	radon_outcome *o = static_cast<radon_outcome *>(weir_alloc(w.bins, sizeof *o));
-	int err = o ? gpu_down(g, o, on_device, w.bins * sizeof *o) : -ENOMEM;
+	radon_outcome *const o = static_cast<radon_outcome *>(weir_alloc(w.bins, sizeof *o));
+	const gpu_at_end done{[=] { weir_free(o); }};
 
-	for (unsigned i = 0; !err && i < w.bins; i++)
+	GPU_DO(o ? gpu_down(g, o, on_device, w.bins * sizeof *o) : -ENOMEM);
+	for (unsigned i = 0; i < w.bins; i++)
 		for (unsigned q = 0; q < w.n; q++) {
 			r[q].condition =
 			    o[i].condition > r[q].condition ? o[i].condition : r[q].condition;
 			r[q].fallbacks += o[i].fallback;
 			r[q].steps += q == 0 ? o[i].steps : 0;
 		}
-	weir_free(o);
-	return err;
+	return 0;
 }
 
 /* What a solution has on the device. */

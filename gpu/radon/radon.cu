@@ -184,16 +184,18 @@ bring_results(struct gpu *g, const struct radon_core *p, const radon_flow &f,
 {
 	const size_t n = f.w.n, made = f.out.rows * f.out.len;
 	gpu_result *const r = static_cast<gpu_result *>(weir_alloc(n, sizeof *r));
-	int err = r ? 0 : -ENOMEM;
+	const gpu_at_end done{[=] { weir_free(r); }};
 
-	for (size_t i = 0; i < n && !err; i++) {
+	if (!r)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
 		r[i] = {out[i], f.result + i * made, made * sizeof(float)};
-		if (p->o.subtract && !(err = gpu_down(g, out[i], r[i].device, r[i].bytes)))
-			radon_keep_muted(&p->o, in[i], out[i]);
+		if (!p->o.subtract)
+			continue;
+		GPU_DO(gpu_down(g, out[i], r[i].device, r[i].bytes));
+		radon_keep_muted(&p->o, in[i], out[i]);
 	}
-	err = err || p->o.subtract ? err : gpu_later(g, r, n);
-	weir_free(r);
-	return err;
+	return p->o.subtract ? 0 : gpu_later(g, r, n);
 }
 
 /* The gathers of f from the host and back. */
@@ -218,13 +220,13 @@ run_share(struct gpu *g, const struct radon_core *p, size_t at, size_t end, cons
 	  float *const *out, struct radon_report *report)
 {
 	size_t most = end - at;
-	int err = radon_choose(g, p, &most);
 
-	for (; at < end && !err; at += most) {
+	GPU_DO(radon_choose(g, p, &most));
+	for (; at < end; at += most) {
 		radon_flow f = radon_pose(p, end - at < most ? end - at : most);
-		err = run_gathers(g, p, &f, in + at, out + at, report ? report + at : NULL);
+		GPU_DO(run_gathers(g, p, &f, in + at, out + at, report ? report + at : NULL));
 	}
-	return err;
+	return 0;
 }
 
 } // namespace

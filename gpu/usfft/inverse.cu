@@ -211,18 +211,6 @@ turn(size_t i, double *p, const double *r, const double *scalar)
 
 /* --- the normal equations ------------------------------------------------------------------------------------------- */
 
-/* Type 1 of w c, with the points of k. */
-int
-transform_weighted(struct gpu *g, const work<double> &k, int dim, const double *w, const sample *c,
-		   int sign, sample *modes)
-{
-	GPU_DO(gpu_begin(g));
-	GPU_EACH(g, weigh, k.m, k, w, c);
-	GPU_DO(usfft_spread(g, k, dim));
-	GPU_DO(usfft_get_modes(g, k, dim, sign, modes));
-	return gpu_end(g);
-}
-
 /* Type 1 of w c at o's modes, to *modes or where that is NULL to memory that lasts until points come. */
 int
 sum_weighted(struct gpu *g, const struct usfft_options *o, const struct usfft_points *pt,
@@ -230,17 +218,18 @@ sum_weighted(struct gpu *g, const struct usfft_options *o, const struct usfft_po
 {
 	struct usfft_plan *p;
 	work<double> k = {};
-	int err = usfft_plan(&p, o);
 
-	if (err)
-		return err;
-	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && !(err = usfft_grid(g, p, &k)) &&
-	    !*modes)
-		err = gpu_array(g, HOLD_RAW, count_modes(k), modes);
-	if (!err)
-		err = transform_weighted(g, k, o->dim, w, c, sign, *modes);
-	usfft_free(p);
-	return err;
+	GPU_DO(usfft_plan(&p, o));
+	const gpu_at_end done{[=] { usfft_free(p); }};
+	GPU_DO(gpu_usfft_points(g, p, pt, NULL, 0, bad));
+	GPU_DO(usfft_grid(g, p, &k));
+	if (!*modes)
+		GPU_DO(gpu_array(g, HOLD_RAW, count_modes(k), modes));
+	GPU_DO(gpu_begin(g));
+	GPU_EACH(g, weigh, k.m, k, w, c);
+	GPU_DO(usfft_spread(g, k, o->dim));
+	GPU_DO(usfft_get_modes(g, k, o->dim, sign, *modes));
+	return gpu_end(g);
 }
 
 /* --- conjugate gradients -------------------------------------------------------------------------------------------- */
@@ -309,17 +298,28 @@ iterate(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t all,
 	return gpu_look(g, scalar, v.scalar, SCALARS * sizeof *scalar);
 }
 
-/* Until it has converged. *all becomes the graph that the second iteration makes. */
+/* From f = 0 until it has converged; v.r holds A* W b. */
 int
-iterate_all(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
-	    double first, cudaGraphExec_t *all, struct usfft_outcome *got)
+descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
+	struct usfft_outcome *got)
 {
-	double scalar[SCALARS];
+	const size_t bytes = v.n * sizeof *v.f;
+	cudaGraphExec_t all = NULL; /* of the second iteration and those after it */
+	const gpu_at_end done{[&] {
+		if (all)
+			cudaGraphExecDestroy(all);
+	}};
+	double first, scalar[SCALARS];
 
+	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
+	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
+	GPU_DO(prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts));
+	GPU_DO(gpu_look(g, &first, v.scalar + RHO, sizeof first));
+	*got = {0, first > 0 ? 1. : 0.};
 	while (got->iterations < how->iter && got->residual > how->rtol) {
 		if (got->iterations == 1)
-			GPU_DO(capture(g, t, v, all));
-		GPU_DO(iterate(g, t, v, *all, scalar));
+			GPU_DO(capture(g, t, v, &all));
+		GPU_DO(iterate(g, t, v, all, scalar));
 		if (!(scalar[CURVE] > 0))
 			return 0;
 		got->iterations++;
@@ -328,26 +328,6 @@ iterate_all(struct gpu *g, const toeplitz &t, const vectors &v, const struct usf
 			how->step(how->who, got);
 	}
 	return 0;
-}
-
-/* From f = 0; v.r holds A* W b. */
-int
-descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
-	struct usfft_outcome *got)
-{
-	const size_t bytes = v.n * sizeof *v.f;
-	cudaGraphExec_t all = NULL;
-	double first;
-
-	GPU_TRY(g, cudaMemsetAsync(v.f, 0, bytes, g->stream[0]));
-	GPU_TRY(g, cudaMemcpyAsync(v.p, v.r, bytes, cudaMemcpyDeviceToDevice, g->stream[0]));
-	GPU_DO(prim_dot(g, v.r, v.r, v.n, v.scalar + RHO, v.parts));
-	GPU_DO(gpu_look(g, &first, v.scalar + RHO, sizeof first));
-	*got = {0, first > 0 ? 1. : 0.};
-	const int err = iterate_all(g, t, v, how, first, &all, got);
-	if (all)
-		cudaGraphExecDestroy(all);
-	return err;
 }
 
 } // namespace

@@ -168,20 +168,20 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 	const bool record = used.width() <= pt->stride;
 	const size_t n = record && pt->m ? before + used.width() : each * (size_t)dim;
 	R *to;
-	int err = gpu_array(g, HOLD_RAW, n + 1, &to);
 
-	for (int a = 0; a < dim && !err; a++) {
+	GPU_DO(gpu_array(g, HOLD_RAW, n + 1, &to));
+	for (int a = 0; a < dim; a++) {
 		const R *const x = static_cast<const R *>(pt->x[a]);
 		in->x[a] = record ? to + (x - used.first) : to + (size_t)a * each;
 		if (!record)
-			err = gpu_up(g, to + (size_t)a * each, x, each * sizeof(R));
+			GPU_DO(gpu_up(g, to + (size_t)a * each, x, each * sizeof(R)));
 	}
-	if (record && !err)
-		err = gpu_up(g, to, used.first, n * sizeof(R));
-	if (whole && !err)
+	if (record)
+		GPU_DO(gpu_up(g, to, used.first, n * sizeof(R)));
+	if (whole)
 		in->c = reinterpret_cast<T *>(to + (v - used.first));
-	if (err || whole || !c)
-		return err;
+	if (whole || !c)
+		return 0;
 	return gpu_send(g, HOLD_VALUES, c, pt->m ? (pt->m - 1) * in->cstride + 2 : 0, &in->c);
 }
 

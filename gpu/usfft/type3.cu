@@ -131,14 +131,12 @@ gpu_usfft_type3(struct gpu *g, const struct usfft_options *o, const struct usfft
 		const void *c, const struct usfft_points *targets, int sign, void *out, size_t *bad)
 {
 	struct usfft_3 t = {};
-	int err;
+	const gpu_at_end done{[&] { type3_free(&t); }};
 
 	if (pt->m > USFFT_MAXPOINTS || targets->m > USFFT_MAXPOINTS)
 		return -EOVERFLOW;
 	t.o = *o;
-	if (!(err = type3_plan(&t, pt, targets, bad)))
-		err = o->single ? transform<float>(g, &t, pt, c, targets, sign, out, bad)
-				: transform<double>(g, &t, pt, c, targets, sign, out, bad);
-	type3_free(&t);
-	return err;
+	GPU_DO(type3_plan(&t, pt, targets, bad));
+	return o->single ? transform<float>(g, &t, pt, c, targets, sign, out, bad)
+			 : transform<double>(g, &t, pt, c, targets, sign, out, bad);
 }

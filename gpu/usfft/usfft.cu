@@ -432,20 +432,19 @@ gpu_usfft_pipe(struct gpu *g, const struct usfft_options *given, const struct us
 	const struct usfft_options o = usfft_pipe_options(given);
 	struct usfft_plan *p;
 	double area = 1;
-	int err;
 
-	if ((err = usfft_plan(&p, &o)))
-		return err;
-	if (!(err = gpu_usfft_points(g, p, pt, NULL, 0, bad)) && pt->m)
-		err = run_rounds(g, p, rounds, w);
+	GPU_DO(usfft_plan(&p, &o));
+	const gpu_at_end done{[=] { usfft_free(p); }};
+	GPU_DO(gpu_usfft_points(g, p, pt, NULL, 0, bad));
+	if (pt->m)
+		GPU_DO(run_rounds(g, p, rounds, w));
 	for (int a = 0; a < o.dim; a++) {
 		const double h = window_hat(&p->win[a], 0);
 		area *= h * h / (double)p->grid.n[a];
 	}
-	for (size_t j = 0; j < pt->m && !err; j++)
+	for (size_t j = 0; j < pt->m; j++)
 		w[j] *= area;
-	usfft_free(p);
-	return err;
+	return 0;
 }
 
 #define INSTANCES(T)                                                                         \

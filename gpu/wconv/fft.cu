@@ -77,23 +77,20 @@ wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned 
 	return false;
 }
 
-/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. Returns how many they are. */
-size_t
+/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. */
+void
 wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to)
 {
-	size_t n = 0;
-
 	for (size_t plane = 0; plane < p->q.planes; plane++)
 		for (size_t ty = rows.from; ty < rows.to; ty++)
 			for (size_t tx = 0; tx < p->x.ntile; tx++) {
 				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
-				to[n++] = {(unsigned)plane,	    (unsigned)(X->a - p->x.lo),
-					   (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
-					   (unsigned)(Y->b - Y->a), (unsigned)X->f0,
-					   (unsigned)X->nf,	    (unsigned)Y->f0,
-					   (unsigned)Y->nf};
+				*to++ = {(unsigned)plane,	  (unsigned)(X->a - p->x.lo),
+					 (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
+					 (unsigned)(Y->b - Y->a), (unsigned)X->f0,
+					 (unsigned)X->nf,	  (unsigned)Y->f0,
+					 (unsigned)Y->nf};
 			}
-	return n;
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------------- */
@@ -424,28 +421,6 @@ wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b
 	return gpu_place(g, WC_TILES, [&](gpu_block *at) { take_tiles(b, at, *n, p->x.nfun); });
 }
 
-template <class T>
-int
-run_list(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span fresh,
-	 const wc_tile *list, size_t all)
-{
-	wc_tiles<T> b = {};
-	const wc_tile *device;
-	size_t most;
-
-	GPU_DO(gpu_send(g, WC_LIST, list, all, &device));
-	GPU_DO(wc_lay_out(g, p, all, &b, &most));
-	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_fill_ring(g, p, w, fresh, &b));
-	GPU_DO(wc_sum_kernels(g, p, w, fresh.to > 0, &b));
-	for (size_t at = 0; at < all; at += most) {
-		b.n = (unsigned)(all - at < most ? all - at : most);
-		b.list = device + at;
-		GPU_DO(wc_run_tiles(g, p, w, b, list + at));
-	}
-	return gpu_end(g);
-}
-
 /* --- whole items: the convolution, and the adjoint --------------------------------------------------------------------- */
 
 /*
@@ -462,23 +437,22 @@ wc_each_tiles(struct gpu *g, wc_whole<T> *o, Run run)
 	const wc_tile *const list = o->tiles.list;
 	wc_tiles<T> b = o->tiles;
 	size_t made = o->kept ? p->y.nfun : 0;
-	int err = 0;
 
-	for (size_t i = 0; i < bands && !err; i++) {
+	o->kept = false;
+	for (size_t i = 0; i < bands; i++) {
 		const size_t functions = all ? p->y.nfun : p->band[i].fun1,
 			     first = all ? 0 : p->band[i].fun0,
 			     end = (all ? p->y.ntile : p->band[i].tile1) * across;
-		err = wc_fill_ring<T>(g, p, o->w, {first > made ? first : made, functions}, &b);
+		GPU_DO(wc_fill_ring<T>(g, p, o->w, {first > made ? first : made, functions}, &b));
 		made = functions;
-		for (size_t at = (all ? 0 : p->band[i].tile0) * across; at < end && !err;
-		     at += b.n) {
+		for (size_t at = (all ? 0 : p->band[i].tile0) * across; at < end; at += b.n) {
 			b.n = (unsigned)(end - at < o->most ? end - at : o->most);
 			b.list = list + at;
-			err = run(b, at);
+			GPU_DO(run(b, at));
 		}
 	}
-	o->kept = all && !err;
-	return err;
+	o->kept = all;
+	return 0;
 }
 
 /* Stores function number i of x times the results of the tiles in b.real, [tile][high][nx]. */
@@ -589,12 +563,12 @@ scatter_some(struct gpu *g, const wc_whole<T> &o, const wc_tiles<T> &b, size_t f
 	const unsigned top = host->y, rows = last.y + last.h + o.w.kh - 1 - top;
 	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
 	bool any;
-	const int err = make_windows(g, o.p, o.w, b, host, o.a.in, &any);
 
-	if (!err && any)
+	GPU_DO(make_windows(g, o.p, o.w, b, host, o.a.in, &any));
+	if (any)
 		GPU_EACH(g, add_windows<T>, (size_t)rows * o.a.wide, b, o.a, (unsigned)first,
 			 (unsigned)o.p->x.ntile, top, scale);
-	return err;
+	return 0;
 }
 
 } // namespace
@@ -604,15 +578,27 @@ int
 wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_span tiles,
 	     wc_span fresh)
 {
-	const size_t n = p->q.planes * (tiles.to - tiles.from) * p->x.ntile;
-	wc_tile *list = static_cast<wc_tile *>(weir_alloc(n, sizeof *list));
-	int err = -ENOMEM;
+	const size_t all = p->q.planes * (tiles.to - tiles.from) * p->x.ntile;
+	wc_tile *const list = static_cast<wc_tile *>(weir_alloc(all, sizeof *list));
+	const gpu_at_end done{[=] { weir_free(list); }};
+	wc_tiles<T> b = {};
+	const wc_tile *device;
+	size_t most;
 
-	if (list)
-		err = run_list(g, p, w, fresh, list,
-			       wc_list_tiles(p, tiles, p->y.tile[tiles.from].a, list));
-	weir_free(list);
-	return err;
+	if (!list)
+		return -ENOMEM;
+	wc_list_tiles(p, tiles, p->y.tile[tiles.from].a, list);
+	GPU_DO(gpu_send(g, WC_LIST, list, all, &device));
+	GPU_DO(wc_lay_out(g, p, all, &b, &most));
+	GPU_DO(gpu_begin(g));
+	GPU_DO(wc_fill_ring(g, p, w, fresh, &b));
+	GPU_DO(wc_sum_kernels(g, p, w, fresh.to > 0, &b));
+	for (size_t at = 0; at < all; at += most) {
+		b.n = (unsigned)(all - at < most ? all - at : most);
+		b.list = device + at;
+		GPU_DO(wc_run_tiles(g, p, w, b, list + at));
+	}
+	return gpu_end(g);
 }
 
 template <class T>
@@ -634,10 +620,9 @@ template <class T>
 int
 wc_transform_all(struct gpu *g, wc_whole<T> *o)
 {
-	const int err = wc_sum_kernels<T>(g, o->p, o->w, !o->summed, &o->tiles);
-
-	o->summed = !err;
-	return err ? err : wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
+	GPU_DO(wc_sum_kernels<T>(g, o->p, o->w, !o->summed, &o->tiles));
+	o->summed = true;
+	return wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
 		return wc_run_tiles<T>(g, o->p, o->w, b, o->list + first);
 	});
 }

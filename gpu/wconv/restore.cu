@@ -347,11 +347,11 @@ wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *d
 	struct why *why)
 {
 	bool ends = false;
-	int e = start_lucy<T>(v, k, why);
 
-	while (!e && !ends)
-		e = step_lucy<T>(v, k->n, done, &ends);
-	return e;
+	GPU_DO(start_lucy<T>(v, k, why));
+	while (!ends)
+		GPU_DO(step_lucy<T>(v, k->n, done, &ends));
+	return 0;
 }
 
 /* --- conjugate gradients -------------------------------------------------------------------------------------------- */
@@ -502,32 +502,23 @@ give_estimate(wc_pictures<T> *v, const T *s, void *to)
 
 template <class T>
 int
-restore(wc_pictures<T> *v, const void *y, void *x, struct wconv_restored *done, struct why *why)
+restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv_restored *done,
+	struct why *why)
 {
-	const bool squares = v->d->o.least_squares;
-	struct wconv_known k;
-
-	done->steps = 0;
-	GPU_DO(open_pictures<T>(v));
-	GPU_DO(take_data<T>(v, y, &k));
-	GPU_DO(squares ? wc_least_squares<T>(v, &k, done, why) : wc_lucy<T>(v, &k, done, why));
-	return give_estimate<T>(v, squares ? NULL : v->s, x);
-}
-
-template <class T>
-int
-run(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv_restored *done,
-    struct why *why)
-{
+	const bool squares = d->o.least_squares;
 	wc_pictures<T> v = {};
+	const gpu_at_end closed{[&] { wc_whole_close<T>(&v.a); }};
+	struct wconv_known k;
 
 	v.g = g;
 	v.d = d;
 	v.n = d->w * d->h;
 	v.m = d->ew * d->eh;
-	const int e = restore<T>(&v, y, x, done, why);
-	wc_whole_close<T>(&v.a);
-	return e;
+	done->steps = 0;
+	GPU_DO(open_pictures<T>(&v));
+	GPU_DO(take_data<T>(&v, y, &k));
+	GPU_DO(squares ? wc_least_squares<T>(&v, &k, done, why) : wc_lucy<T>(&v, &k, done, why));
+	return give_estimate<T>(&v, squares ? NULL : v.s, x);
 }
 
 } // namespace
@@ -536,6 +527,6 @@ int
 gpu_wconv_restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x,
 		  struct wconv_restored *done, struct why *why)
 {
-	return d->in_double ? run<double>(g, d, y, x, done, why)
-			    : run<float>(g, d, y, x, done, why);
+	return d->in_double ? restore<double>(g, d, y, x, done, why)
+			    : restore<float>(g, d, y, x, done, why);
 }

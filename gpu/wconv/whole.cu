@@ -298,33 +298,22 @@ wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 namespace
 {
 
-/* Moves an item, or its adjoint's results, to the device and back. */
 template <class T>
 int
-run_adjoint(struct gpu *g, wc_whole<T> *o, const void *in, void *out)
+run_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
 {
-	const size_t results = (size_t)o->w.rows * o->w.width, pixels = o->p->q.w * o->p->q.h;
+	wc_whole<T> o = {};
+	const gpu_at_end done{[&] { wc_whole_close<T>(&o); }};
 	T *y, *x;
 
+	GPU_DO(wc_whole_open<T>(g, p, &o));
+	const size_t results = (size_t)o.w.rows * o.w.width, pixels = p->q.w * p->q.h;
 	GPU_DO(gpu_send(g, WC_RAW, static_cast<const T *>(in), results, &y));
 	GPU_DO(gpu_array(g, WC_OUT, pixels, &x));
 	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_scatter_back<T>(g, o, y, x));
+	GPU_DO(wc_scatter_back<T>(g, &o, y, x));
 	GPU_DO(gpu_end(g));
 	return gpu_down(g, out, x, pixels * sizeof *x);
-}
-
-template <class T>
-int
-open_and_run(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
-{
-	wc_whole<T> o = {};
-	int err = wc_whole_open<T>(g, p, &o);
-
-	if (!err)
-		err = run_adjoint<T>(g, &o, in, out);
-	wc_whole_close<T>(&o);
-	return err;
 }
 
 } // namespace
@@ -363,8 +352,8 @@ wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y)
 int
 gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
 {
-	return p->q.in_double ? open_and_run<double>(g, p, in, out)
-			      : open_and_run<float>(g, p, in, out);
+	return p->q.in_double ? run_adjoint<double>(g, p, in, out)
+			      : run_adjoint<float>(g, p, in, out);
 }
 
 #define INSTANCES(T)                                                                        \
