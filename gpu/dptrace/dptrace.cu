@@ -42,7 +42,6 @@ struct batch {
 	size_t ntaps, nweights, ncolumns; /* the largest numbers of any pass */
 	bool cost;	       /* some line uses the cost: its evidence is made anew in each pass */
 	struct course *course; /* [segment] of this pass */
-	const struct dp_job *job; /* solved; only while its results are taken */
 	dp_evidence on;
 };
 
@@ -273,28 +272,23 @@ fill_weights(const struct grid *g, float *to)
 /* Lines for a thread at least, and threads at most. */
 constexpr size_t LINES_LEAST = 16, THREADS_MOST = 8;
 
+/* Calls each(work of line i, i) for all lines, by several threads. */
+template <class F>
 void
-batch_each(struct batch *b, void (*each)(void *with, size_t i))
+batch_each(struct batch *b, F each)
 {
 	const size_t asked = (size_t)b->p->o.threads, worth = b->n / LINES_LEAST + 1,
 		     most = asked < THREADS_MOST ? asked : THREADS_MOST;
+	auto run = [&](size_t i) { each(&b->work[i], i); };
+	const auto call = [](void *with, size_t i) { (*static_cast<decltype(run) *>(with))(i); };
 
-	pass_each(b->n, (int)(most < worth ? most : worth), each, b);
-}
-
-void
-make_curves(void *with, size_t i)
-{
-	pass_curves(&static_cast<struct batch *>(with)->work[i]);
+	pass_each(b->n, (int)(most < worth ? most : worth), call, &run);
 }
 
 /* What each segment of line i has of its own. */
 void
-fill_line(void *with, size_t i)
+fill_line(const struct batch *b, const struct work *w, size_t i)
 {
-	struct batch *b = static_cast<struct batch *>(with);
-	const struct work *w = &b->work[i];
-
 	for (size_t k = 0; k < w->n; k++) {
 		const size_t at = batch_segment(b, i) + k;
 		const dp_strip *x = &b->strip[at];
@@ -313,7 +307,7 @@ batch_fill(struct batch *b, size_t pass)
 
 	for (size_t i = 0; i < b->n; i++)
 		b->work[i].pass = pass;
-	batch_each(b, make_curves);
+	batch_each(b, [](struct work *w, size_t) { pass_curves(w); });
 	for (size_t i = 0; i < b->n; i++) {
 		const struct segment_shape *s = shapes_of(p, b->first + i, &b->segments[i]);
 		b->line[i] = {0, 0, pass_apart(s, &p->o, pass), bound_of(pass_phi(s, pass))};
@@ -334,7 +328,7 @@ batch_fill(struct batch *b, size_t pass)
 			columns += x->wide;
 		}
 	}
-	batch_each(b, fill_line);
+	batch_each(b, [=](const struct work *w, size_t i) { fill_line(b, w, i); });
 }
 
 /* --- the device's part ----------------------------------------------------------------------------------------------- */
@@ -484,11 +478,8 @@ make_scores(struct batch *b, struct dp_job *j)
 
 /* What came back, to line i's work. */
 void
-take_results(void *with, size_t i)
+take_results(const struct batch *b, const struct dp_job *j, struct work *w, size_t i)
 {
-	struct batch *b = static_cast<struct batch *>(with);
-	const struct dp_job *j = b->job;
-	struct work *w = &b->work[i];
 	const dp_line *l = &j->line[i];
 
 	w->chain.best = j->best[i];
@@ -523,17 +514,8 @@ run_pass(struct batch *b, size_t pass)
 	GPU_DO(dp_lay_out(&j, b->n, b->segments, b->line, course_of_line, b));
 	GPU_DO(make_scores(b, &j));
 	GPU_DO(dp_solve(&j));
-	b->job = &j;
-	batch_each(b, take_results);
-	b->job = NULL;
+	batch_each(b, [&](struct work *w, size_t i) { take_results(b, &j, w, i); });
 	return 0;
-}
-
-void
-put_trace(void *with, size_t i)
-{
-	struct batch *b = static_cast<struct batch *>(with);
-	pass_put(&b->work[i], &b->p->trace[b->first + i]);
 }
 
 int
@@ -546,7 +528,7 @@ run_batch(struct batch *b)
 		return -ENOMEM;
 	for (size_t pass = 0; pass < b->p->o.passes; pass++)
 		GPU_DO(run_pass(b, pass));
-	batch_each(b, put_trace);
+	batch_each(b, [=](struct work *w, size_t i) { pass_put(w, &b->p->trace[b->first + i]); });
 	return 0;
 }
 
