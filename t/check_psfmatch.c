@@ -609,6 +609,87 @@ check_rejection(void)
 	check_end(&m, "psfmatch: the equations of the stamps that stay do not show those that go");
 }
 
+/* --- the noise of a difference ------------------------------------------------------------------------------------------- */
+
+/* Returns the light above the sky, as the mean of 3x3 pixels, at (x,y), or at the pixel of the border that is nearest. */
+static double
+light_at(const float *from, double sky, long x, long y)
+{
+	const long cx = x < 0 ? 0 : x >= W ? W - 1 : x, cy = y < 0 ? 0 : y >= H ? H - 1 : y;
+	double sum = 0, n = 0;
+
+	for (long j = cy - 1; j <= cy + 1; j++)
+		for (long i = cx - 1; i <= cx + 1; i++)
+			if (i >= 0 && i < W && j >= 0 && j < H) {
+				sum += (double)from[j * W + i] - sky;
+				n++;
+			}
+	return fmax(sum / n, 0);
+}
+
+/* Returns sum K^2 (a l + b), where l is the light of ref, and K the kernel of degree 1 at (x,y). */
+static double
+through_squares(const struct psfmatch *m, const float *ref, double a, double b, long x, long y)
+{
+	const double u = ((double)x - m->zero_x) / m->scale_x,
+		     v = ((double)y - m->zero_y) / m->scale_y;
+	double sum = 0;
+
+	for (long i = 0; i < SIZE * SIZE; i++) {
+		const double k = (double)m->kernel[i] + u * (double)m->kernel[SIZE * SIZE + i] +
+				 v * (double)m->kernel[2 * SIZE * SIZE + i];
+		const long ix = x - i % SIZE + SIZE / 2, iy = y - i / SIZE + SIZE / 2;
+		sum += k * k * (a * light_at(ref, m->level[0], ix, iy) + b);
+	}
+	return sum;
+}
+
+/* A difference of known noise: its three numbers are found, and the deviation of each pixel follows from them. */
+static void
+check_noise(struct check_many *m, struct check_rng *rng, size_t set)
+{
+	static const struct psfmatch_noise of[] = {{1, 1, 0}, {1.2, 3, .05}, {.8, INFINITY, .1}};
+	const struct psfmatch_options o = options(PSFMATCH_GAUSS);
+	const struct psfmatch_noise *want = of + set;
+	float *light = weir_xalloc(W * H, sizeof *light), *d = weir_xalloc(W * H, sizeof *d);
+	struct psfmatch_noise n = {0};
+	struct psfmatch got;
+	struct why why;
+	struct pair p;
+
+	pose(&p, rng, 1.3, wider_to_the_right);
+	bool fits = fit(m, p.ref, p.new, &o, &got) &&
+		    !psfmatch_find_light(&got, p.ref, p.new, W, H, 2, light, &why);
+	const double a = got.noise[0] * got.noise[0], b = got.noise[1] * got.noise[1];
+	double *deviation = weir_xalloc(W * H, sizeof *deviation);
+	for (long i = 0; fits && i < W * H; i++) {
+		const double l = (double)light[i];
+		deviation[i] = sqrt(want->sky * want->sky *
+					(b + through_squares(&got, p.ref, 0, a, i % W, i / W)) +
+				    l / want->gain + want->error * want->error * l * l);
+		d[i] = (float)(deviation[i] * rng_normal(rng));
+	}
+	for (long i = 0; fits && i < W * H; i += 997) {
+		const double l = light_at(p.new, got.level[1], i % W, i / W) +
+				 through_squares(&got, p.ref, 1, 0, i % W, i / W);
+		check_case(m, fabs((double)light[i] - l) < 1e-4 * l + 1e-3, "light %g is %g", l,
+			   (double)light[i]);
+	}
+	fits = fits && !psfmatch_find_noise(&got, d, W, H, 0, 2, light, &n);
+	check_case(m, fits && fabs(n.sky / want->sky - 1) < .02, "sky %g", n.sky);
+	check_case(m, fits && fabs(1 / n.gain - 1 / want->gain) < .1 / want->gain + .02, "gain %g",
+		   n.gain);
+	check_case(m, fits && fabs(n.error - want->error) < .01, "error %g", n.error);
+	for (long i = 0; fits && i < W * H; i += 37)
+		check_case(m, fabs((double)light[i] / deviation[i] - 1) < .1, "%g for %g",
+			   (double)light[i], deviation[i]);
+	psfmatch_free(&got);
+	drop(&p);
+	weir_free(light);
+	weir_free(d);
+	weir_free(deviation);
+}
+
 void check_psfmatch(void);
 
 void
@@ -629,6 +710,9 @@ check_psfmatch(void)
 	check_each("psfmatch: a kernel that sharpens is told from one that blurs", 2, 53,
 		   check_order);
 	check_noise_in_ref();
+	check_each("psfmatch: the noise of a difference is that of both skies through the kernel, "
+		   "and of light",
+		   3, 54, check_noise);
 	check_each(
 	    "psfmatch: a sky that the background does not follow is noticed and spoils no kernel",
 	    4, 52, check_curved_sky);

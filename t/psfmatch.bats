@@ -47,6 +47,33 @@ least() {
 	samples out.nrrd | tr ' ' '\n' | awk 'NR == 150 * 400 + 201 ? ($1 - .5) ^ 2 > 1e-4 : $1 ^ 2 > 1e-4 { exit 1 }'
 }
 
+@test "--noise is that of both pictures through the kernel, and --sigma the difference over it" {
+	field
+	seed=
+	for name in ref new; do
+		for i in 1 2 3 4; do gen noise 400 300 --seed=$i${#seed} >noise$i.pgm; done
+		seed+=1
+		rawmath 'a + ((n + m + k + l) / 255 - 2) * .005' a=$name.nrrd n=noise1.pgm m=noise2.pgm k=noise3.pgm l=noise4.pgm >$name.noisy
+	done
+	# Noise of .01 / sqrt(12), of which the blur leaves 6 / 16 in the reference.
+	want=$(awk 'BEGIN { print .01 / sqrt(12) * sqrt(1 + 36 / 256) }')
+	poke new.noisy 5000 nan
+	psfmatch --size=7 --degree=0 --subtract --noise=noise.nrrd ref.noisy new.noisy >out.nrrd
+	rawinfo --robust noise.nrrd | awk -v want="$want" '/^median:/ { exit !(($2 / want - 1) ^ 2 < .05 ^ 2) }'
+	psfmatch --size=7 --degree=0 --subtract --sigma ref.noisy new.noisy >sigma.nrrd
+	rawinfo --robust sigma.nrrd | awk '/^clipped sd:/ { exit !(($3 - 1) ^ 2 < .05 ^ 2) }'
+	rawmath 'a - s * n' a=out.nrrd s=sigma.nrrd n=noise.nrrd >left.nrrd
+	least left.nrrd 1e-6
+	for f in out noise sigma; do rawinfo $f.nrrd | grep -x 'nan: 1'; done
+	psfmatch -t 7 --size=7 --degree=0 --subtract --sigma ref.noisy new.noisy | tail -c 480000 | cmp - <(tail -c 480000 sigma.nrrd)
+	psfmatch --size=7 --degree=0 --subtract --noise=exchanged.nrrd --convolve=new new.noisy ref.noisy >out.nrrd
+	rawinfo --robust exchanged.nrrd | awk -v want="$want" '/^median:/ { exit !(($2 / want - 1) ^ 2 < .05 ^ 2) }'
+	fails 2 '--sigma: goes with --subtract' psfmatch --sigma ref.noisy new.noisy
+	fails 2 '--noise: goes with --subtract' psfmatch --noise=noise.nrrd ref.noisy new.noisy
+	fails 1 'where ref.noisy has 400x300' psfmatch --subtract --noise=none.nrrd ref.noisy blur.nrrd
+	[ ! -e none.nrrd ]
+}
+
 @test "an infinite pixel hides no saturated stars" {
 	field
 	for name in ref new; do

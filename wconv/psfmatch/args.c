@@ -7,6 +7,9 @@
 
 static const struct opt table[] = {
     {0, "subtract", OPT_FLAG, AT(subtract), NULL, "write NEW less the matched REF"},
+    {0, "sigma", OPT_FLAG, AT(sigma), NULL, "with --subtract: divide by the noise of each pixel"},
+    {0, "noise", OPT_STR, AT(noise), "FILE", "write the noise of the difference", .writes = true,
+     .unrecorded = true},
     {0, "convolve", OPT_WORD, AT(o.convolve), "WHICH", "%s, for --subtract (either)",
      .words = "ref|new|either", .seen = AT(has_convolve)},
     {0, "gain", OPT_ABOVE, AT(o.gain), "E", "electrons in a unit of the pictures"},
@@ -45,6 +48,8 @@ psfmatch_args(int argc, char **argv)
 		die_usage("--smooth: goes with --basis=delta");
 	if (args.has_convolve && !args.subtract)
 		die_usage("--convolve: goes with --subtract");
+	if ((args.sigma || args.noise) && !args.subtract)
+		die_usage("--%s: goes with --subtract", args.sigma ? "sigma" : "noise");
 	if (args.subtract && !args.has_convolve)
 		args.o.convolve = PSFMATCH_EITHER;
 	args.common.threads = par_threads(args.common.threads);

@@ -184,7 +184,7 @@ subtract_all(const struct psfmatch *m, float *made, const float *ref, float *new
 
 /* Describes the kernels to wconv. */
 static struct wconv_problem
-pose(const struct psfmatch *m, size_t w, size_t h, int threads)
+pose(const struct psfmatch *m, size_t w, size_t h, bool variance, int threads)
 {
 	const size_t planes = psfmatch_terms(m->degree);
 
@@ -211,34 +211,43 @@ pose(const struct psfmatch *m, size_t w, size_t h, int threads)
 				      .cx = m->size / 2,
 				      .cy = m->size / 2,
 				      .edge = WCONV_NEAREST,
+				      .variance = variance,
 				      .threads = threads};
 }
 
 int
-psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
-		  int threads, struct why *why)
+psfmatch_convolve(const struct psfmatch *m, const float *from, size_t w, size_t h, bool variance,
+		  int threads, float *to, struct why *why)
 {
-	const struct wconv_problem q = pose(m, w, h, threads);
+	const struct wconv_problem q = pose(m, w, h, variance, threads);
 	struct wconv_plan *p;
 
 	if (wconv_plan(&p, &q, why))
 		return -1;
-	const float *from = m->exchanged ? new : ref;
-	float *made = weir_alloc_large(w * h, sizeof *made), *to = made;
-	if (!made) {
-		wconv_free(p);
-		return why_set(why, "no memory");
-	}
 	for (size_t i = 0; i < wconv_count(p); i++) {
 		const struct wconv_step s = wconv_steps(p, i);
 		wconv_run(p, from, to);
 		from += s.rows_in * w;
 		to += s.rows_out * w;
 	}
-	subtract_all(m, made, ref, new, w, h, threads);
-	weir_free(made);
 	wconv_free(p);
 	return 0;
+}
+
+int
+psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
+		  int threads, struct why *why)
+{
+	float *made = weir_alloc_large(w * h, sizeof *made);
+
+	if (!made)
+		return why_set(why, "no memory");
+	const int e =
+	    psfmatch_convolve(m, m->exchanged ? new : ref, w, h, false, threads, made, why);
+	if (!e)
+		subtract_all(m, made, ref, new, w, h, threads);
+	weir_free(made);
+	return e;
 }
 
 /* ---- sharpness ---- */

@@ -700,6 +700,10 @@ write_model(struct psfmatch_normal *f, const struct psfmatch_field *field)
 		memcpy(m->b, f->a + f->first[f->k.n], terms * sizeof *m->b);
 		m->ratio = f->a[0];
 		m->b[0] += field->n.level - m->ratio * field->r.level;
+		m->level[0] = field->r.level;
+		m->level[1] = field->n.level;
+		m->noise[0] = field->r.noise;
+		m->noise[1] = field->n.noise;
 	}
 	return m->kernel && m->b ? 0 : -ENOMEM;
 }

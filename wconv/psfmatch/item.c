@@ -101,7 +101,8 @@ psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const doub
 }
 
 void
-psfmatch_write_difference(struct raw_out *out, const struct picture *new, const struct args *args)
+psfmatch_write_difference(struct raw_out *out, const struct picture *new, const float *v,
+			  const struct args *args)
 {
 	struct img y;
 
@@ -111,6 +112,6 @@ psfmatch_write_difference(struct raw_out *out, const struct picture *new, const 
 	img_drop_key(&y, "maxval");
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
-	raw_write(out, new->v, new->w *new->h);
+	raw_write(out, v, new->w *new->h);
 	img_free(&y);
 }

@@ -9,7 +9,8 @@
 struct args {
 	struct opt_common common;
 	struct psfmatch_options o;
-	bool has_smooth, has_convolve, subtract;
+	bool has_smooth, has_convolve, subtract, sigma;
+	const char *noise; /* the file of --noise, or NULL */
 	char **path;
 	size_t npath;
 };
@@ -35,9 +36,9 @@ psfmatch_check_pair(const struct picture *ref, const struct picture *new, const 
 void psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
 			    const struct args *args);
 
-/* Writes new, which is the difference. */
-void
-psfmatch_write_difference(struct raw_out *out, const struct picture *new, const struct args *args);
+/* Writes v, a difference or its noise, with the header of new. */
+void psfmatch_write_difference(struct raw_out *out, const struct picture *new, const float *v,
+			       const struct args *args);
 
 /* Finds x and y of the picture's first pixel as wconv counts them: a part of a picture does not begin at 0. */
 void psfmatch_find_corner(const struct picture *p, const char *path, double corner[2]);

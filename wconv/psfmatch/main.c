@@ -1,8 +1,10 @@
 /* psfmatch writes the kernel that turns one picture of a field into another, or the difference of the two. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/die.h"
+#include "common/base/mem.h"
 #include "common/base/stats.h"
 #include "wconv/psfmatch/item.h"
 
@@ -52,6 +54,37 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 		     args->path[1], m->background, m->sky);
 }
 
+/*
+ * Makes new the difference, over its noise with --sigma. Returns the noise of each pixel, which the caller frees, or NULL where it
+ * is not asked for.
+ */
+static float *
+subtract(const struct args *args, const struct psfmatch *m, const struct picture *ref,
+	 struct picture *new, struct stats *st)
+{
+	const size_t n = new->w *new->h;
+	const int threads = args->common.threads;
+	struct psfmatch_noise found;
+	struct why why;
+	float *noise = args->sigma || args->noise ? weir_xalloc_large(n, sizeof *noise) : NULL;
+
+	if ((noise &&
+	     psfmatch_find_light(m, ref->v, new->v, ref->w, ref->h, threads, noise, &why)) ||
+	    psfmatch_subtract(m, ref->v, new->v, ref->w, ref->h, threads, &why))
+		die("%s: %s", args->path[1], why.text);
+	if (!noise)
+		return NULL;
+	if (psfmatch_find_noise(m, new->v, ref->w, ref->h,
+				args->o.gain < INFINITY ? args->o.gain : 0, threads, noise, &found))
+		die("%s: no memory", args->path[1]);
+	stats_add(st, "noise", "%.4g", found.sky);
+	stats_add(st, "gain", "%.4g", isfinite(found.gain) ? found.gain : 0);
+	stats_add(st, "error", "%.4g", found.error);
+	for (size_t i = 0; i < n && args->sigma; i++)
+		new->v[i] = noise[i] > 0 ? new->v[i] / noise[i] : NAN;
+	return noise;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -63,6 +96,7 @@ main(int argc, char **argv)
 
 	stats_start(&st);
 	struct raw_out *out = raw_create(args.common.out, (enum raw_as)args.common.as);
+	struct raw_out *noises = args.noise ? raw_create(args.noise, RAW_AS_RAW) : NULL;
 	struct picture ref = psfmatch_read_picture(args.path[0], &args),
 		       new = psfmatch_read_picture(args.path[1], &args);
 	psfmatch_check_pair(&ref, &new, &args);
@@ -71,9 +105,7 @@ main(int argc, char **argv)
 	stats_charge(&st, STATS_READ);
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &args.o, &why))
 		die("%s: %s", args.path[1], why.text);
-	if (args.subtract &&
-	    psfmatch_subtract(&m, ref.v, new.v, ref.w, ref.h, args.common.threads, &why))
-		die("%s: %s", args.path[1], why.text);
+	float *noise = args.subtract ? subtract(&args, &m, &ref, &new, &st) : NULL;
 	stats_charge(&st, STATS_COMPUTE);
 	char *history;
 	if (asprintf(&history, "%s: ratio of fluxes %.6g, kernels of %zux%zu", args.common.history,
@@ -81,19 +113,26 @@ main(int argc, char **argv)
 		die("no memory");
 	args.common.history = history;
 	if (args.subtract)
-		psfmatch_write_difference(out, &new, &args);
+		psfmatch_write_difference(out, &new, new.v, &args);
 	else
 		psfmatch_write_kernels(out, &m, corner, &args);
+	if (noises)
+		psfmatch_write_difference(noises, &new, noise, &args);
 	st.items = 1;
 	st.threads = args.common.threads;
 	st.bytes_in = ref.w * ref.h * img_type_size(ref.file.type) +
 		      new.w *new.h *img_type_size(new.file.type);
 	st.bytes_out = raw_bytes_out(out);
 	raw_finish(out);
+	if (noises) {
+		st.bytes_out += raw_bytes_out(noises);
+		raw_finish(noises);
+	}
 	stats_charge(&st, STATS_WRITE);
 	report(&args, &m, &st);
 	stats_print(&st, &args.common);
 	free(history);
+	weir_free(noise);
 	psfmatch_free(&m);
 	psfmatch_drop_picture(&ref);
 	psfmatch_drop_picture(&new);

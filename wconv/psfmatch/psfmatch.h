@@ -73,6 +73,8 @@ struct psfmatch {
 	bool exchanged;
 	/* the ratio of fluxes, those of new over those of ref: the kernel's sum, or 1 over that if exchanged */
 	double ratio;
+	/* the sky and its noise of the picture that the kernel convolves, and of the other one */
+	double level[2], noise[2];
 	/*
 	 * The lower quartile of the widths of new's stars at half height, in pixels, and how many times wider the Gaussians are
 	 * therefore: width / PSFMATCH_WIDTH, at least 1.
@@ -126,6 +128,36 @@ psfmatch_terms(int degree)
  */
 int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
 		      int threads, struct why *why);
+
+/* Convolves from[h][w], or variances, with the kernels, or with the squares of each. Returns as psfmatch_subtract() does. */
+int psfmatch_convolve(const struct psfmatch *m, const float *from, size_t w, size_t h,
+		      bool variance, int threads, float *to, struct why *why);
+
+/*
+ * The deviation of each pixel of a difference. With A, the picture that is convolved, and B, the other one, it is the root of
+ *
+ *	sky^2 (sB^2 + K^2 * sA^2) + P / gain + error^2 P^2,	P = lB + K^2 * lA
+ *
+ * sA and sB are the noise of the skies; lA and lB are the light above them, means of 3x3 pixels, 0 or more; K^2 has the squares of
+ * the kernel at each place. The three numbers, 0 or more, are found of the difference, in which stars are gone. They minimise how far
+ * this is from the square of 1.4826 times the median of absolute differences, in units of that: where P is less than the root of the
+ * first bracket, and in each octave of P from twice that on. `sky` is off 1 where neighbouring pixels have noise in common;
+ * `error` is what the kernel does not follow of the light.
+ */
+struct psfmatch_noise {
+	double sky, gain, error;
+};
+
+/* Fills in light[h][w], the P of pictures that are still whole. Returns as psfmatch_subtract() does. */
+int psfmatch_find_light(const struct psfmatch *m, const float *ref, const float *new, size_t w,
+			size_t h, int threads, float *light, struct why *why);
+
+/*
+ * Turns light into the deviation of `difference`, in units of new; NaN where one of the two is. gain: that of the pictures, or 0
+ * if it is to be found. Returns 0 or -ENOMEM.
+ */
+int psfmatch_find_noise(const struct psfmatch *m, const float *difference, size_t w, size_t h,
+			double gain, int threads, float *light, struct psfmatch_noise *n);
 
 /*
  * Makes those pixels of x[n] NaN that have its least value, if three in a row have it, and it is below the sky by more than 5 times
