@@ -251,6 +251,10 @@ check_frames(struct check_many *m, struct check_rng *rng, size_t set)
 	o.gain = INFINITY;
 	pose(&p, rng, 1.3, wide);
 	change[set / 2](&p);
+	unsigned char *lone = weir_calloc(W * H, sizeof *lone);
+	check_case(m, lone && !psfmatch_clean(p.ref, p.new, W, H, lone), "not cleaned");
+	check_case(m, change[set / 2] != heat || lone[2 * 4999], "a hot pixel is not lone");
+	weir_free(lone);
 	const bool fits = fit(m, p.ref, p.new, &o, &got);
 	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", set / 2,
 		   got.ratio);

@@ -753,7 +753,6 @@ static int
 fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 	   const struct psfmatch_options *o, int degree, struct why *why)
 {
-	float *copy[2] = {0};
 	struct psfmatch_field field = {.ref = ref, .new = new, .w = w, .h = h, .gain = o->gain};
 	struct psfmatch_normal f = {.m = m, .threads = o->threads};
 	const bool smooth = o->smooth > 0 && o->basis == PSFMATCH_DELTA;
@@ -768,7 +767,7 @@ fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
 		return e == -EDOM ? why_set(why, "too few pixels are known") : no_memory(why);
-	if (psfmatch_clean(&field, copy) || find_stamps(&f, &field, o))
+	if (find_stamps(&f, &field, o))
 		e = no_memory(why);
 	e = e ? e : count_used(&f, why);
 	if (!e &&
@@ -791,8 +790,6 @@ fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 		psfmatch_free(m);
 	m->degree = e < 0 ? 0 : degree;
 	psfmatch_free_normal(&f);
-	weir_free(copy[0]);
-	weir_free(copy[1]);
 	return e;
 }
 

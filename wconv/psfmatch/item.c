@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -44,10 +45,11 @@ psfmatch_drop_picture(struct picture *p)
 {
 	img_free(&p->file);
 	weir_free(p->v);
+	weir_free(p->lone);
 }
 
 void
-psfmatch_check_pair(const struct picture *ref, const struct picture *new, const struct args *args)
+psfmatch_check_pair(struct picture *ref, struct picture *new, const struct args *args)
 {
 	if (ref->w != new->w || ref->h != new->h)
 		die("%s: %zux%zu pixels, where %s has %zux%zu", args->path[1], new->w, new->h,
@@ -57,6 +59,9 @@ psfmatch_check_pair(const struct picture *ref, const struct picture *new, const 
 		    args->path[1], args->path[0]);
 	/* A shift of less is in the kernels. */
 	place_compare(&new->file, &ref->file, 1, args->path[1], args->path[0]);
+	new->lone = weir_calloc(new->w *new->h, sizeof *new->lone);
+	if (!new->lone || psfmatch_clean(ref->v, new->v, ref->w, ref->h, new->lone) == -ENOMEM)
+		die("%s: no memory for the sky", args->path[1]);
 }
 
 void

@@ -23,14 +23,14 @@ struct picture {
 	struct img file; /* its header and payload */
 	size_t w, h;
 	float *v;
+	unsigned char *lone; /* of new: see psfmatch_clean() */
 };
 
 struct picture psfmatch_read_picture(const char *path, const struct args *args);
 void psfmatch_drop_picture(struct picture *p);
 
-/* Refuses pictures of unlike sizes, and parts of unlike places. */
-void
-psfmatch_check_pair(const struct picture *ref, const struct picture *new, const struct args *args);
+/* Refuses pictures of unlike sizes, and parts of unlike places, and frees the others of lone bright pixels. */
+void psfmatch_check_pair(struct picture *ref, struct picture *new, const struct args *args);
 
 /* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. corner: see psfmatch_find_corner(). */
 void psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],

@@ -72,6 +72,8 @@ subtract(const struct args *args, const struct psfmatch *m, const struct picture
 	     psfmatch_find_light(m, ref->v, new->v, ref->w, ref->h, threads, noise, &why)) ||
 	    psfmatch_subtract(m, ref->v, new->v, ref->w, ref->h, threads, &why))
 		die("%s: %s", args->path[1], why.text);
+	for (size_t i = 0; i < n; i++)
+		new->v[i] = new->lone[i] ? NAN : new->v[i];
 	if (!noise)
 		return NULL;
 	if (psfmatch_find_noise(m, new->v, ref->w, ref->h,

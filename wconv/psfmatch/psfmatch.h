@@ -161,9 +161,16 @@ int psfmatch_find_noise(const struct psfmatch *m, const float *difference, size_
 
 /*
  * Makes those pixels of x[n] NaN that have its least value, if three in a row have it, and it is below the sky by more than 5 times
- * the noise: they were filled up. Returns how many they are, or SIZE_MAX without memory; *value: the least value.
+ * the noise: they were filled up. Returns how many they are, or SIZE_MAX without memory; *value: the least value. So it does with
+ * the largest value, which is that of saturated pixels, but does not count them.
  */
 size_t psfmatch_drop_fill(float *x, size_t n, double *value);
+
+/*
+ * Puts the median around in the place of lone bright pixels of ref[h][w] or new, hot ones and those of tracks of cosmic rays, at which
+ * the other picture shows nothing, and sets lone[h][w] there. Returns 0, -ENOMEM or -EDOM, as psfmatch_measure_sky() does.
+ */
+int psfmatch_clean(float *ref, float *new, size_t w, size_t h, unsigned char *lone);
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);
@@ -228,13 +235,6 @@ struct psfmatch_field {
  * known.
  */
 int psfmatch_measure_sky(struct psfmatch_field *f, double top);
-
-/*
- * Replaces ref and new by copies with the median around in the place of lone bright pixels, hot ones and those of tracks of cosmic
- * rays, at which the other picture shows nothing. copy: the copies, which the caller frees; NULL: there are no such pixels. Returns 0
- * or -ENOMEM.
- */
-int psfmatch_clean(struct psfmatch_field *f, float *copy[2]);
 
 struct psfmatch_stamp {
 	size_t x, y; /* its centre */

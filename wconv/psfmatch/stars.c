@@ -110,13 +110,14 @@ psfmatch_drop_fill(float *x, size_t n, double *value)
 		filled = x[i] == least && x[i - 1] == least && x[i - 2] == least;
 	if (!v)
 		return SIZE_MAX;
-	if (filled && !measure(x, n, INFINITY, v, v + SAMPLES + 1, &s) && s.noise > 0 &&
-	    (double)least < s.level - 5 * s.noise)
-		for (size_t i = 0; i < n; i++)
-			if (x[i] == least) {
-				x[i] = NAN;
-				dropped++;
-			}
+	const bool known = !measure(x, n, INFINITY, v, v + SAMPLES + 1, &s) && s.noise > 0;
+	filled = filled && known && (double)least < s.level - 5 * s.noise;
+	const bool full = known && s.top > s.level + 5 * s.noise;
+	for (size_t i = 0; i < n && (filled || full); i++) {
+		dropped += filled && x[i] == least;
+		if ((filled && x[i] == least) || (full && (double)x[i] >= s.top))
+			x[i] = NAN;
+	}
 	weir_free(v);
 	*value = (double)least;
 	return dropped;
@@ -187,7 +188,7 @@ median_around(const float *x, size_t w, size_t at, double *spread)
 }
 
 /*
- * Whether the pixel is 15 times the noise of both pictures brighter than those before and after it in its row or column, which have next to none of
+ * Whether the pixel is 10 times the noise brighter than those before and after it in its row or column, which have next to none of
  * its light: it is hot, or was hit by a cosmic ray, whose track is one pixel wide. A star is wider. *sky: the light around, which
  * slopes in the wings of a star.
  */
@@ -197,10 +198,10 @@ is_lone(const float *x, size_t w, size_t at, double noise, double *sky)
 	for (size_t step = 1; step <= w; step += w - 1) {
 		double spread;
 		const double v = (double)x[at], both = (double)x[at - step] + (double)x[at + step];
-		if (!(2 * v - both > 30 * noise))
+		if (!(2 * v - both > 20 * noise))
 			continue;
 		*sky = median_around(x, w, at, &spread);
-		if (both - 2 * *sky < .08 * (v - *sky) && v - *sky > 15 * spread)
+		if (both - 2 * *sky < .08 * (v - *sky) + noise && v - *sky > 15 * spread)
 			return true;
 	}
 	return false;
@@ -217,28 +218,42 @@ is_plain(const float *x, size_t w, size_t at, double noise)
 	       fabs(v - median_around(x, w, at, &spread)) < 5 * noise;
 }
 
-int
-psfmatch_clean(struct psfmatch_field *f, float *copy[2])
+/* Whether the pixel is brighter than those around it by 4 times the noise, and beside a lone one of picture k. */
+static bool
+is_beside(const float *x, size_t w, size_t at, double noise, const unsigned char *lone, size_t k,
+	  double *sky)
 {
-	const float *x[2] = {f->ref, f->new};
-	const double noise[2] = {f->r.noise, f->n.noise};
+	double spread;
+	bool beside = false;
+
+	for (size_t i = 0; i < 9; i++)
+		beside |= lone[at + i / 3 * w + i % 3 - w - 1] >> k & 1;
+	if (!beside)
+		return false;
+	*sky = median_around(x, w, at, &spread);
+	return (double)x[at] - *sky > fmax(4 * noise, 6 * spread);
+}
+
+int
+psfmatch_clean(float *ref, float *new, size_t w, size_t h, unsigned char *lone)
+{
+	struct psfmatch_field f = {.ref = ref, .new = new, .w = w, .h = h};
+	float *const x[2] = {ref, new};
+	const int e = psfmatch_measure_sky(&f, INFINITY);
+	const double noise[2] = {f.r.noise, f.n.noise};
 	double sky;
 
-	for (size_t i = 0; i < 2 * f->w * f->h; i++) {
-		const size_t k = i / (f->w * f->h), at = i % (f->w * f->h), column = at % f->w;
-		if (at < 3 * f->w || at + 3 * f->w >= f->w * f->h || column < 3 ||
-		    column + 3 >= f->w || !is_lone(x[k], f->w, at, f->noise, &sky) ||
-		    !is_plain(x[!k], f->w, at, noise[!k]))
+	for (size_t i = 0; i < 4 * w * h && !e; i++) {
+		const size_t k = i / (w * h) % 2, at = i % (w * h), column = at % w;
+		if (at < 3 * w || at + 3 * w >= w * h || column < 3 || column + 3 >= w ||
+		    !(i < 2 * w * h ? is_lone(x[k], w, at, noise[k], &sky)
+				    : is_beside(x[k], w, at, noise[k], lone, k, &sky)) ||
+		    !is_plain(x[!k], w, at, noise[!k]))
 			continue;
-		if (!copy[k] && !(copy[k] = weir_alloc(f->w * f->h, sizeof *copy[k])))
-			return -ENOMEM;
-		if (x[k] == (k ? f->new : f->ref)) {
-			memcpy(copy[k], x[k], f->w * f->h * sizeof *copy[k]);
-			*(k ? &f->new : &f->ref) = copy[k];
-		}
-		copy[k][at] = (float)sky;
+		x[k][at] = (float)sky;
+		lone[at] |= (unsigned char)(1 << k);
 	}
-	return 0;
+	return e;
 }
 
 /* ---- stars ---- */
