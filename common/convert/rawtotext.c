@@ -158,7 +158,7 @@ print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, stru
 	struct raw_blocks b = {.x = x, .quiet = true};
 
 	if (args->map)
-		world_open(&args->world, in, x, true);
+		world_open(&args->world, in, x, WORLD_MUST);
 	if (st->items)
 		raw_text(out, "\n", 1);
 	else if (args->header)

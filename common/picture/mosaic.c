@@ -78,9 +78,8 @@ map_place(const double g[6], double i, double j, double place[2])
 	place[1] = g[3] + g[4] * i + g[5] * j;
 }
 
-/* Finds i, j of a place. */
-static void
-find_sample(const double g[6], const double place[2], double sample[2])
+void
+map_find(const double g[6], const double place[2], double sample[2])
 {
 	const double x = place[0] - g[0], y = place[1] - g[3], d = g[1] * g[5] - g[2] * g[4];
 
@@ -106,14 +105,14 @@ map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2
 	const double most = .01, size[2] = {(double)w, (double)h};
 	double first[2], place[2], s[2];
 
-	find_sample(g, (const double[]){f[0], f[3]}, first);
+	map_find(g, (const double[]){f[0], f[3]}, first);
 	if (!(fabs(first[0]) < 0x1p40 && fabs(first[1]) < 0x1p40))
 		return why_set(why, "it is too far from the parts before");
 	for (int k = 1; k < 4; k++) {
 		const double i = k & 1 ? size[0] : 0, j = k & 2 ? size[1] : 0;
 
 		map_place(f, i, j, place);
-		find_sample(g, place, s);
+		map_find(g, place, s);
 		if (fabs(s[0] - first[0] - i) <= most && fabs(s[1] - first[1] - j) <= most)
 			continue;
 		return why_set(
@@ -137,11 +136,7 @@ same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-/*
- * Returns the name of a key that tells the coordinate system of one of the two in other words than that of the other, or NULL.
- * Where both have crs:=, it decides; else all keys of GeoTIFF do.
- */
-static const char *
+const char *
 map_other_system(const struct img *a, const struct img *b)
 {
 	static const char *const name[] = {"crs", "geotiff.keys", "geotiff.doubles",

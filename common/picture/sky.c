@@ -5,10 +5,12 @@
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <wcslib/wcs.h>
 #include <wcslib/wcsfix.h>
 #include <wcslib/wcshdr.h>
+#include <wcslib/wcsmath.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
@@ -95,6 +97,15 @@ world_find_sky(struct world *w, const struct img *x)
 	for (char *c = w->names; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	w->sky = wcs;
+	/* ICRS and FK5 of 2000 differ by .02 arcseconds. */
+	const bool icrs = !strcmp(wcs->radesys, "ICRS"), none = undefined(wcs->equinox) || icrs,
+		   old = !strncmp(wcs->radesys, "FK4", 3) ||
+			 (!*wcs->radesys && !none && wcs->equinox < 1984);
+	snprintf(w->system, sizeof w->system, "%.4s %.4s %c%g", wcs->lngtyp, wcs->lattyp,
+		 old ? 'B' : 'J',
+		 !none ? wcs->equinox
+		 : old ? 1950
+		       : 2000);
 	return NULL;
 }
 
@@ -108,6 +119,35 @@ world_place_sky(const struct world *w, const double *pixel, double place[2])
 
 	place[0] = fails ? NAN : world[w->sky->lng];
 	place[1] = fails ? NAN : world[w->sky->lat];
+}
+
+void
+world_pixel_sky(const struct world *w, const double place[2], double *pixel)
+{
+	double world[IMG_MAXDIM], image[IMG_MAXDIM], phi, theta;
+	int stat;
+	bool fails = false;
+
+	if (w->sky->naxis > 2) /* what lies along the other axes */
+		fails = wcsp2s(w->sky, 1, w->sky->naxis, pixel, image, &phi, &theta, world, &stat);
+	world[w->sky->lng] = place[0];
+	world[w->sky->lat] = place[1];
+	fails |= !(place[0] - place[0] + place[1] - place[1] == 0) ||
+		 wcss2p(w->sky, 1, w->sky->naxis, world, &phi, &theta, image, pixel, &stat);
+	for (int i = 0; fails && i < w->sky->naxis; i++)
+		pixel[i] = NAN;
+}
+
+void
+world_copy_sky(struct world *w)
+{
+	struct wcsprm *copy = calloc(1, sizeof *copy);
+
+	if (copy)
+		copy->flag = -1;
+	if (!copy || wcssub(1, w->sky, NULL, NULL, copy) || wcsset(copy))
+		die("no memory for a copy of the sky");
+	w->sky = copy;
 }
 
 void

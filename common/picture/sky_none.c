@@ -20,6 +20,19 @@ world_place_sky(const struct world *w, const double *pixel, double place[2])
 }
 
 void
+world_pixel_sky(const struct world *w, const double place[2], double *pixel)
+{
+	(void)place;
+	world_place_sky(w, NULL, pixel);
+}
+
+void
+world_copy_sky(struct world *w)
+{
+	(void)w;
+}
+
+void
 world_close(struct world *w)
 {
 	(void)w;

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "common/base/die.h"
 #include "common/picture/mosaic.h"
@@ -6,8 +7,9 @@
 #include "common/stream/axes.h"
 
 void
-world_open(struct world *w, const struct raw_in *in, const struct img *x, bool must)
+world_open(struct world *w, const struct raw_in *in, const struct img *x, enum world_need need)
 {
+	const bool must = need == WORLD_MUST;
 	const int row = img_row_axis(x);
 	const char *why = NULL;
 
@@ -16,9 +18,11 @@ world_open(struct world *w, const struct raw_in *in, const struct img *x, bool m
 	if (!w->kind && axis_counts_pixels(x, row) && axis_counts_pixels(x, row + 1))
 		why = world_find_sky(w, x);
 	w->kind = w->sky ? WORLD_SKY : w->kind;
+	if (!w->kind)
+		memcpy(w->g, (const double[6]){-.5, 1, 0, -.5, 0, 1}, sizeof w->g);
 	if (must && !w->kind && !img_key(x, "fits.NAXIS"))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
-	if (must && !w->kind)
+	if ((must && !w->kind) || (need == WORLD_RIGHT && why))
 		raw_die(in, "its cards give no places in the sky: %s",
 			why ? why : "two axes of it are missing");
 	if (why)
@@ -30,19 +34,52 @@ world_open(struct world *w, const struct raw_in *in, const struct img *x, bool m
 }
 
 void
-world_place(const struct world *w, const double *p, int n, double place[2])
+world_copy(struct world *to, const struct world *from)
 {
-	double pixel[IMG_MAXDIM];
+	*to = *from;
+	if (to->sky)
+		world_copy_sky(to);
+}
+
+/* The pixel of FITS at the positions p, and where the first sample is along the other axes. Returns its number along rows. */
+static double *
+find_pixel(const struct world *w, const double *p, int n, double pixel[IMG_MAXDIM])
+{
 	const int row = img_row_axis(w->x);
 
-	if (!w->sky) {
-		map_place(w->g, p[0] + .5, p[1] + .5, place);
-		return;
-	}
 	for (int i = 0; i < IMG_MAXDIM; i++) {
 		const double min = i < w->x->dim ? w->x->axis[i].min : 0;
 
 		pixel[i] = 1 + (i >= row && i < row + n ? p[i - row] : isnan(min) ? 0 : min);
 	}
+	return pixel + row;
+}
+
+void
+world_place(const struct world *w, const double *p, int n, double place[2])
+{
+	double pixel[IMG_MAXDIM];
+
+	if (!w->sky) {
+		map_place(w->g, p[0] + .5, p[1] + .5, place);
+		return;
+	}
+	find_pixel(w, p, n, pixel);
 	world_place_sky(w, pixel, place);
+}
+
+void
+world_find(const struct world *w, const double place[2], double p[2])
+{
+	const double shift = w->sky ? 1 : .5;
+	double pixel[IMG_MAXDIM], *along = pixel;
+
+	if (w->sky) {
+		along = find_pixel(w, NULL, 0, pixel);
+		world_pixel_sky(w, place, pixel);
+	} else {
+		map_find(w->g, place, along);
+	}
+	p[0] = along[0] - shift;
+	p[1] = along[1] - shift;
 }

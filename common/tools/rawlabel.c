@@ -325,7 +325,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 
 	struct table rows = {.x = x, .item = st->items, .dims = dims};
 	if (args->map)
-		world_open(&rows.world, in, x, true);
+		world_open(&rows.world, in, x, WORLD_MUST);
 	if (args->to == CSV && args->dims &&
 	    (args->dims != dims || strcmp(args->sky, rows.world.names) != 0))
 		raw_die(in, "its table has other columns than that of the item before");

@@ -392,7 +392,7 @@ measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	args->places = weir_xalloc(s->w * s->h, sizeof *args->places);
 	memset(args->places, 0, s->w * s->h * sizeof *args->places);
 	stats_charge(st, STATS_READ);
-	world_open(&args->world, in, x, false);
+	world_open(&args->world, in, x, WORLD_MAY);
 	if (st->items && strcmp(args->sky, args->world.names) != 0)
 		raw_die(in, "its table has other columns than that of the item before");
 	strcpy(args->sky, args->world.names);
