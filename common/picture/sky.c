@@ -5,7 +5,6 @@
 #include <math.h>
 #include <regex.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wcslib/wcs.h>
 #include <wcslib/wcsfix.h>
@@ -136,18 +135,6 @@ world_pixel_sky(const struct world *w, const double place[2], double *pixel)
 		 wcss2p(w->sky, 1, w->sky->naxis, world, &phi, &theta, image, pixel, &stat);
 	for (int i = 0; fails && i < w->sky->naxis; i++)
 		pixel[i] = NAN;
-}
-
-void
-world_copy_sky(struct world *w)
-{
-	struct wcsprm *copy = calloc(1, sizeof *copy);
-
-	if (copy)
-		copy->flag = -1;
-	if (!copy || wcssub(1, w->sky, NULL, NULL, copy) || wcsset(copy))
-		die("no memory for a copy of the sky");
-	w->sky = copy;
 }
 
 void

@@ -27,12 +27,6 @@ world_pixel_sky(const struct world *w, const double place[2], double *pixel)
 }
 
 void
-world_copy_sky(struct world *w)
-{
-	(void)w;
-}
-
-void
 world_close(struct world *w)
 {
 	(void)w;

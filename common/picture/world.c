@@ -33,14 +33,6 @@ world_open(struct world *w, const struct raw_in *in, const struct img *x, enum w
 		     raw_name(in), raw_item(in));
 }
 
-void
-world_copy(struct world *to, const struct world *from)
-{
-	*to = *from;
-	if (to->sky)
-		world_copy_sky(to);
-}
-
 /* The pixel of FITS at the positions p, and where the first sample is along the other axes. Returns its number along rows. */
 static double *
 find_pixel(const struct world *w, const double *p, int n, double pixel[IMG_MAXDIM])

@@ -22,25 +22,21 @@ enum world_need { WORLD_MAY, WORLD_RIGHT, WORLD_MUST };
 void
 world_open(struct world *w, const struct raw_in *in, const struct img *x, enum world_need need);
 
-/* Another thread may not use the same world at the same time: this makes one for it. Dies without memory. */
-void world_copy(struct world *to, const struct world *from);
-
 /* The place of the positions p[0..n) along rows, columns and so on. In the sky: longitude and latitude in degrees, or NaN. */
 void world_place(const struct world *w, const double *p, int n, double place[2]);
 
 /* The positions along rows and columns of a place, or NaN. Along other axes, it is that of the first sample. */
 void world_find(const struct world *w, const double place[2], double p[2]);
 
-/* A zeroed struct is allowed. */
+/* A zeroed struct is allowed. WCSLIB serves one thread at a time. */
 void world_close(struct world *w);
 
 /*
  * For world.c alone, by WCSLIB, or without it. Finds w->sky and w->names by the cards of x, if they have one, or returns what is
- * wrong with them. Then finds the place of a pixel, which counts from 1 along each axis, or moves the pixel to a place. Copies w->sky.
+ * wrong with them. Then finds the place of a pixel, which counts from 1 along each axis, or moves the pixel to a place.
  */
 const char *world_find_sky(struct world *w, const struct img *x);
 void world_place_sky(const struct world *w, const double *pixel, double place[2]);
 void world_pixel_sky(const struct world *w, const double place[2], double *pixel);
-void world_copy_sky(struct world *w);
 
 #endif

@@ -99,10 +99,25 @@ nodata_mark(const struct nodata *d, uint8_t *restrict is, const void *restrict v
 		mark_64(is, v, *(const uint64_t *)value, n);
 }
 
+enum { CHUNK = 4096 }; /* samples at a time */
+
+void
+nodata_load(const struct nodata *d, double *restrict to, const void *restrict v, size_t n)
+{
+	uint8_t is[CHUNK];
+
+	sample_load(to, v, d->type, n);
+	for (size_t i = 0, some; d->named && i < n; i += some) {
+		some = n - i < CHUNK ? n - i : CHUNK;
+		nodata_mark(d, is, (const char *)v + i * img_type_size(d->type), some);
+		for (size_t k = 0; k < some; k++)
+			to[i + k] = is[k] ? NAN : to[i + k];
+	}
+}
+
 size_t
 nodata_count(const struct nodata *d, const void *v, size_t n)
 {
-	enum { CHUNK = 4096 };
 	const size_t size = img_type_size(d->type);
 	uint8_t is[CHUNK];
 	size_t found = 0;

@@ -30,6 +30,9 @@ bool nodata_same(const struct nodata *a, const struct nodata *b);
 enum { NODATA_NOT, NODATA_VALUE, NODATA_NAN };
 void nodata_mark(const struct nodata *d, uint8_t *restrict is, const void *restrict v, size_t n);
 
+/* to[i] becomes sample i of v, or NaN where that is missing. */
+void nodata_load(const struct nodata *d, double *restrict to, const void *restrict v, size_t n);
+
 /* Counts the missing ones. */
 size_t nodata_count(const struct nodata *d, const void *v, size_t n);
 

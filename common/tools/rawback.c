@@ -74,19 +74,6 @@ struct mesh {
 	enum img_type mask_type;
 };
 
-/* Loads n samples, and NaN for those that are missing. */
-static void
-load(const struct mesh *m, size_t first, size_t n, double *v, uint8_t *is)
-{
-	const char *from = m->from + first * img_type_size(m->missing.type);
-
-	sample_load(v, from, m->missing.type, n);
-	if (m->missing.any)
-		nodata_mark(&m->missing, is, from, n);
-	for (size_t i = 0; m->missing.any && i < n; i++)
-		v[i] = is[i] ? NAN : v[i];
-}
-
 /*
  * Finds the background of a box and its noise; NaN where fewer than half of its samples are known. Levels more than 3 deviations
  * from the median are left out until the rest stays. Where mean and median are apart, as in a crowd, there is no guess at the mode.
@@ -106,7 +93,7 @@ survey_box(const struct mesh *m, size_t box)
 	for (size_t i = 0; i < h; i++) {
 		const size_t at = (y + i) * m->w + x;
 
-		load(m, at, w, row, is);
+		nodata_load(&m->missing, row, m->from + at * img_type_size(m->missing.type), w);
 		if (m->mask)
 			sample_threshold(is, row + m->w, m->mask + at * img_type_size(m->mask_type),
 					 m->mask_type, w, NAN);
@@ -246,7 +233,10 @@ put(const struct mesh *m, int of, bool without, enum img_type type, char *rows, 
 
 			spline(m->smooth[of] + y0 + k, m->nx, m->h, m->bw, v + 2 * m->w, row, m->w);
 			if (without)
-				load(m, (y0 + k) * m->w, m->w, v, (uint8_t *)(v + m->w));
+				nodata_load(&m->missing, v,
+					    m->from +
+						(y0 + k) * m->w * img_type_size(m->missing.type),
+					    m->w);
 			for (size_t i = 0; i < m->w; i++)
 				row[i] = without ? v[i] - row[i] : of && row[i] < 0 ? 0 : row[i];
 			char *to = rows + k * m->w * img_type_size(type);

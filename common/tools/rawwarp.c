@@ -7,7 +7,6 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "common/base/progress.h"
 #include "common/picture/mosaic.h"
 #include "common/picture/warp.h"
 #include "common/stream/axes.h"
@@ -156,7 +155,6 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 	const struct args *args = options;
 	const size_t h = args->ref.axis[img_row_axis(&args->ref) + 1].n, most = h < ROWS ? h : ROWS;
 	struct img_picture p;
-	struct progress bar;
 	struct world world;
 	struct img y;
 
@@ -174,7 +172,6 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 	const size_t row = args->ref.axis[img_row_axis(&args->ref)].n * p.c;
 	char *rows = weir_xalloc(most, row * img_type_size(y.type));
 	raw_head(out, &y);
-	progress_start(&bar, args->common.quiet);
 	for (size_t i = 0; i < p.n; i++) {
 		const char *picture =
 		    (const char *)x->data + i * p.c * p.w * p.h * img_type_size(x->type);
@@ -188,12 +185,10 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 			stats_charge(st, STATS_COMPUTE);
 			raw_write(out, rows, n * row);
 			stats_charge(st, STATS_WRITE);
-			progress_step(&bar, ((double)i + (double)j / (double)h) / (double)p.n);
 		}
 	}
-	progress_end(&bar);
 	weir_free(rows);
-	warp_free(w);
+	weir_free(w);
 	world_close(&world);
 	img_free(&y);
 }
