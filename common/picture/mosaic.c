@@ -136,7 +136,11 @@ same_text(const char *a, const char *b)
 	return a && b ? !strcmp(a, b) : a == b;
 }
 
-const char *
+/*
+ * Returns the name of a key that tells the coordinate system of one of the two in other words than that of the other, or NULL.
+ * Where both have crs:=, it decides; else all keys of GeoTIFF do.
+ */
+static const char *
 map_other_system(const struct img *a, const struct img *b)
 {
 	static const char *const name[] = {"crs", "geotiff.keys", "geotiff.doubles",
@@ -149,20 +153,20 @@ map_other_system(const struct img *a, const struct img *b)
 	return NULL;
 }
 
-/* ---- frames ---- */
-
-static void
-check_system(const struct map_frame *f, const struct raw_in *in, const struct img *x)
+void
+map_insist_on_system(const struct raw_in *in, const struct img *x, const struct img *of,
+		     const char *where)
 {
-	const char *name = map_other_system(&f->first, x);
+	const char *name = map_other_system(of, x);
 
 	if (!name)
 		return;
-	const char *mine = img_key(&f->first, name), *theirs = img_key(x, name);
-	raw_die(in,
-		"its coordinate system is another one: %s:=%.80s, but %.80s in the parts before",
-		name, theirs ? theirs : "none", mine ? mine : "none");
+	const char *mine = img_key(of, name), *theirs = img_key(x, name);
+	raw_die(in, "its coordinate system is another one: %s:=%.80s, but %.80s in %s", name,
+		theirs ? theirs : "none", mine ? mine : "none", where);
 }
+
+/* ---- frames ---- */
 
 /* Finds the column and the row of x in the grid of the first part. */
 static void
@@ -189,7 +193,7 @@ extend(struct map_frame *f, const struct raw_in *in, const struct img *x)
 		raw_die(in, "it is a share of --part; join the shares first");
 	if (!img_picture(x, &p))
 		raw_die(in, "it has %d axes, more than pictures have", x->dim);
-	check_system(f, in, x);
+	map_insist_on_system(in, x, &f->first, "the parts before");
 	find(f, in, x, &p, at);
 	const int64_t right = at[0] + (int64_t)p.w, bottom = at[1] + (int64_t)p.h;
 

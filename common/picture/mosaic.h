@@ -36,11 +36,9 @@ void map_follow(const struct img *x, double g[6]);
 void map_place(const double g[6], double i, double j, double place[2]);
 void map_find(const double g[6], const double place[2], double sample[2]);
 
-/*
- * Returns the name of a key that tells the coordinate system of one of the two in other words than that of the other, or NULL.
- * Where both have crs:=, it decides; else all keys of GeoTIFF do.
- */
-const char *map_other_system(const struct img *a, const struct img *b);
+/* Dies where x, an item of in, has another coordinate system than `of`, which is in `where`. */
+void map_insist_on_system(const struct raw_in *in, const struct img *x, const struct img *of,
+			  const char *where);
 
 /* Where samples along an axis lie on the page: sample i is its pixel first + step i. An axis that x does not have: 0, 1. */
 struct map_cut {

@@ -20,6 +20,8 @@ world_open(struct world *w, const struct raw_in *in, const struct img *x, enum w
 	w->kind = w->sky ? WORLD_SKY : w->kind;
 	if (!w->kind)
 		memcpy(w->g, (const double[6]){-.5, 1, 0, -.5, 0, 1}, sizeof w->g);
+	if (!w->sky)
+		strcpy(w->system, w->kind ? "on a map" : "positions along the axes");
 	if (must && !w->kind && !img_key(x, "fits.NAXIS"))
 		raw_die(in, "it has no geotransform:= that places it on a map; see tifftoraw");
 	if ((must && !w->kind) || (need == WORLD_RIGHT && why))

@@ -10,7 +10,7 @@ struct world {
 	double g[6];
 	struct wcsprm *sky; /* owned */
 	char names[20];	 /* of coordinates in the sky, each behind a blank: " ra dec"; "": none */
-	char system[40]; /* of the sky: names and equinox, such as "RA DEC J2000" */
+	char system[40]; /* what places are; in the sky, such as "RA DEC J2000" */
 	const struct img *x;
 };
 

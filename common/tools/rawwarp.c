@@ -28,24 +28,20 @@ struct args {
 };
 
 static const struct opt table[] = {
-    {0, "like", OPT_STR, AT(like), "REF", "an item on whose grid the result is", .required = true,
+    {0, "like", OPT_STR, AT(like), "REF", "the item on whose grid results are", .required = true,
      .words = "FILE"},
-    {.name = "kernel",
-     .kind = OPT_WORD,
-     .at = AT(kernel),
-     .arg = "KERNEL",
-     .help = "%s (lanczos3)",
+    {0, "kernel", OPT_WORD, AT(kernel), "KERNEL", "%s (lanczos3)",
      .words = "lanczos3|cubic|linear|nearest"},
     {0, "flux", OPT_FLAG, AT(flux), NULL, "keep sums: multiply by the ratio of the pixels' areas"},
     {0}};
 
 static const struct opt_program program = {
-    .what = "Resamples pictures onto the grid of another one, by the sky, the map or positions.",
+    .what = "Resamples pictures onto the grid of another one, by the sky, a map or positions.",
     .example = "rawwarp --like=reference.pgm new.pgm >aligned.nrrd",
     .table = table,
     .common = OPT_THREADS};
 
-/* Of cards, those of axes 1 and 2 alone; sections count the pixels of the other grid, and are no longer true. */
+/* Cards of axes 1 and 2, of all systems. Sections count pixels of another grid. */
 static const char placing[] =
     "^(geotransform|crs|geotiff\\..*|tile|fits\\.("
     "(NAXIS|CRPIX|CRVAL|CDELT|CTYPE|CUNIT|CNAME|CROTA|CRDER|CSYER|LTV)[12][A-Z]?|"
@@ -55,12 +51,6 @@ static const char placing[] =
     "(LONPOLE|LATPOLE|RADESYS|EQUINOX|WCSNAME)[A-Z]?|RADECSYS|EPOCH|"
     "(DATA|TRIM|PRE|POST|BIAS|D|T|B|CCD|DET|AMP|C|A)SEC[0-9A-Z]?))$";
 
-static bool
-is_placing(const struct args *args, const char *key)
-{
-	return !regexec(&args->placing, key, 0, NULL, 0);
-}
-
 /* Opens the world of the columns and rows of x. */
 static void
 open_world(struct world *w, const struct raw_in *in, const struct img *x)
@@ -68,7 +58,7 @@ open_world(struct world *w, const struct raw_in *in, const struct img *x)
 	if (x->dim < img_row_axis(x) + 2)
 		raw_die(in, "it has no columns and rows");
 	if (x->space.dim)
-		raw_die(in, "it lies in a space of NRRD, which rawwarp does not follow");
+		raw_die(in, "it lies in a space, which rawwarp does not follow");
 	world_open(w, in, x, WORLD_RIGHT);
 }
 
@@ -76,51 +66,45 @@ static void
 check(void *options)
 {
 	struct args *args = options;
-	char *path = weir_xstrdup(args->like);
-	struct raw_in *in = raw_open(&path, 1, args->common.max_bytes);
+	struct raw_in *in = raw_open((char *const *)&args->like, 1, args->common.max_bytes);
 
-	if (regcomp(&args->placing, placing, REG_EXTENDED))
-		die("no memory for a pattern");
 	if (!raw_next(in, &args->ref))
 		die("%s: empty input", raw_name(in));
 	open_world(&args->grid, in, &args->ref);
 	raw_close(in);
-	weir_free(path);
+	if (regcomp(&args->placing, placing, REG_EXTENDED | REG_NOSUB))
+		die("no memory for a pattern");
 }
 
-/* Refuses an item that has no places on the map or in the sky of REF. */
+/* The cards of other axes than columns and rows say CDELT or CD as REF does: FITS knows one of the two. */
 static void
-compare(const struct args *args, const struct raw_in *in, const struct world *w)
+agree_on_scales(struct img *y, const struct img *ref)
 {
-	static const char *const kinds[] = {"neither a map nor in the sky", "a map", "in the sky"};
-	const struct world *grid = &args->grid;
-	const char *than = file_name(args->like);
-	const char *name = w->kind == WORLD_MAP ? map_other_system(w->x, grid->x) : NULL;
+	const bool cd = img_key(ref, "fits.CD1_1") || img_key(ref, "fits.CD1_2");
+	char name[2][32];
 
-	if (w->kind != grid->kind)
-		raw_die(in, "it is %s, but %s is %s", kinds[w->kind], than, kinds[grid->kind]);
-	if (strcmp(w->system, grid->system) != 0)
-		raw_die(in, "its places are %s, but those of %s are %s", w->system, than,
-			grid->system);
-	if (!name)
-		return;
-	const char *mine = img_key(w->x, name), *theirs = img_key(grid->x, name);
-	raw_die(in, "%s:=%.80s, but %s has %.80s", name, mine ? mine : "none", than,
-		theirs ? theirs : "none");
+	for (int i = 3; i <= y->dim; i++) {
+		snprintf(name[0], sizeof *name, "fits.CDELT%d", i);
+		snprintf(name[1], sizeof *name, "fits.CD%d_%d", i, i);
+		const char *value = img_key(y, name[!cd]);
+
+		if (value && !img_key(y, name[cd]))
+			img_set_key(y, name[cd], "%s", value);
+		img_drop_key(y, name[!cd]);
+	}
 }
 
-/* The result is x on the grid of REF, with what its keys say of that. */
+/* The result is x on the grid of REF, whose keys say where that lies. */
 static void
 describe(const struct args *args, struct img *y, const struct img *x)
 {
 	const struct img *ref = &args->ref;
-	const int row = img_row_axis(x), grid = img_row_axis(ref);
 
 	img_copy_head(y, x);
 	y->format = IMG_RAW;
 	for (int i = 0; i < 2; i++) {
-		struct img_axis *to = &y->axis[row + i];
-		const struct img_axis *from = &ref->axis[grid + i];
+		struct img_axis *to = &y->axis[img_row_axis(x) + i];
+		const struct img_axis *from = &ref->axis[img_row_axis(ref) + i];
 
 		to->n = from->n;
 		to->min = from->min;
@@ -129,17 +113,13 @@ describe(const struct args *args, struct img *y, const struct img *x)
 		img_set_label(to, from->label);
 		img_set_unit(to, from->unit);
 	}
-	for (size_t i = 0; i < y->nkey;)
-		if (is_placing(args, y->key[i].name)) {
-			char *name = weir_xstrdup(y->key[i].name);
-			img_drop_key(y, name);
-			weir_free(name);
-		} else {
-			i++;
-		}
+	for (size_t i = 0; i < x->nkey; i++)
+		if (!regexec(&args->placing, x->key[i].name, 0, NULL, 0))
+			img_drop_key(y, x->key[i].name);
 	for (size_t i = 0; i < ref->nkey; i++)
-		if (is_placing(args, ref->key[i].name))
+		if (!regexec(&args->placing, ref->key[i].name, 0, NULL, 0))
 			img_add_key(y, ref->key[i].name, ref->key[i].value);
+	agree_on_scales(y, ref);
 	bands_drop_statistics(y);
 	if (args->kernel != WARP_NEAREST || args->flux) {
 		y->type = x->type >= IMG_I32 && x->type != IMG_F32 ? IMG_F64 : IMG_F32;
@@ -153,7 +133,8 @@ static void
 warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	const struct args *args = options;
-	const size_t h = args->ref.axis[img_row_axis(&args->ref) + 1].n, most = h < ROWS ? h : ROWS;
+	const struct img_axis *grid = &args->ref.axis[img_row_axis(&args->ref)];
+	const size_t h = grid[1].n, most = h < ROWS ? h : ROWS;
 	struct img_picture p;
 	struct world world;
 	struct img y;
@@ -161,7 +142,11 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 	if (share_is(x))
 		raw_die(in, "it is a share of --part; join the shares first");
 	open_world(&world, in, x);
-	compare(args, in, &world);
+	if (strcmp(world.system, args->grid.system) != 0)
+		raw_die(in, "its places are %s, but those of REF are %s", world.system,
+			args->grid.system);
+	if (world.kind == WORLD_MAP)
+		map_insist_on_system(in, x, &args->ref, "REF");
 	if (!img_pictures(x, &p))
 		raw_die(in, "it has too many pictures");
 	raw_map(in, x);
@@ -169,8 +154,9 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 	describe(args, &y, x);
 	struct warp *w = warp_plan((enum warp_kernel)args->kernel, args->flux, y.type, &world,
 				   &args->grid, par_threads(args->common.threads));
-	const size_t row = args->ref.axis[img_row_axis(&args->ref)].n * p.c;
-	char *rows = weir_xalloc(most, row * img_type_size(y.type));
+	const size_t row = grid->n * p.c;
+	char *rows = weir_xalloc(most * row, img_type_size(y.type));
+
 	raw_head(out, &y);
 	for (size_t i = 0; i < p.n; i++) {
 		const char *picture =
@@ -179,9 +165,7 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 		for (size_t j = 0, n; j < h; j += n) {
 			n = h - j < most ? h - j : most;
 			if (!warp_rows(w, picture, j, n, rows))
-				raw_die(
-				    in,
-				    "a result is out of the range of floats; see rawmath --type");
+				raw_die(in, "a result is out of the range of floats");
 			stats_charge(st, STATS_COMPUTE);
 			raw_write(out, rows, n * row);
 			stats_charge(st, STATS_WRITE);
