@@ -16,6 +16,7 @@ rawlabel	-
 rawphot		text,counted	--at=places.csv --radius=2
 rawdist		-
 rawback		-
+rawwarp		-		--like=image
 rawstack	-		--split --planes
 rawtonpy	-
 rawmath		-		a*2

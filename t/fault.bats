@@ -105,6 +105,8 @@ image rawlabel --markers=image
 sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image
 image rawdist -t 2
 image rawback -t 2 --box=5 --mask=image --rms=rms
+image rawwarp -t 2 --like=image
+sky rawwarp -t 2 --like=sky --flux
 image rawstack
 image rawstack --combine=median
 image rawstack --combine=sum
