@@ -214,18 +214,14 @@ WEIR_CLONES(place_row,
 	}
 }
 
-/* Widens box, the least and the greatest column and row of the picture, by n places. */
+/* Widens box, the least and the greatest column and row of the picture, by a place. */
 static void
-widen(ptrdiff_t box[4], const double *x, const double *y, size_t n)
+widen(ptrdiff_t box[4], ptrdiff_t x, ptrdiff_t y)
 {
-	for (size_t i = 0; i < n; i++) {
-		const ptrdiff_t at[2] = {(ptrdiff_t)x[i], (ptrdiff_t)y[i]};
-
-		for (int m = 0; m < 2 && !isnan(x[i]); m++) {
-			box[m] = at[m] < box[m] ? at[m] : box[m];
-			box[2 + m] = at[m] > box[2 + m] ? at[m] : box[2 + m];
-		}
-	}
+	box[0] = x < box[0] ? x : box[0];
+	box[1] = y < box[1] ? y : box[1];
+	box[2] = x > box[2] ? x : box[2];
+	box[3] = y > box[3] ? y : box[3];
 }
 
 /* Finds the places of a tile, the box that they need, and areas for flux. */
@@ -243,7 +239,9 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 		for (int i = 0; i < 2; i++)
 			find_row(t->at[i], v, c[i]);
 		place_row(x, y, (int)t->nx, (const double(*)[3])c, last, w->taps > 1 ? near : .5);
-		widen(box, x, y, t->nx);
+		for (size_t i = 0; i < t->nx; i++)
+			if (!isnan(x[i]))
+				widen(box, (ptrdiff_t)x[i], (ptrdiff_t)y[i]);
 		for (size_t i = 0; w->flux && i < t->nx; i++) {
 			const double u = (double)(2 * i + 1) / nx - 1;
 			double d[2];
