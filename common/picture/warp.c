@@ -165,6 +165,15 @@ find_row(double at[3][3], double v, double c[3])
 	c[2] = (f[2] + f[0]) / 2 - f[1];
 }
 
+static double
+find_at(double at[3][3], double u, double v)
+{
+	double c[3];
+
+	find_row(at, v, c);
+	return c[0] + u * (c[1] + u * c[2]);
+}
+
 /* EXACT: four other places agree, or there is one sample. NOWHERE: there is no place. WCSLIB serves one thread at a time. */
 enum way { EXACT, ROUGH, NOWHERE };
 static enum way
@@ -172,7 +181,7 @@ find_way(const struct warp *w, struct tile *t)
 {
 	const bool single = t->nx * t->ny == 1;
 	const double edge = single && !w->flux ? 0 : 1; /* 0: the centre is enough */
-	double at[2], c[3];
+	double at[2];
 	bool any = false, good = true;
 
 	for (int n = 0; n < 9; n++) {
@@ -184,10 +193,8 @@ find_way(const struct warp *w, struct tile *t)
 		const double u = n % 2 - .5, v = n / 2 - .5;
 
 		any |= find_place(w, t, u, v, at);
-		for (int i = 0; i < 2; i++) {
-			find_row(t->at[i], v, c);
-			good &= fabs(c[0] + u * (c[1] + u * c[2]) - at[i]) <= bound;
-		}
+		for (int i = 0; i < 2; i++)
+			good &= fabs(find_at(t->at[i], u, v) - at[i]) <= bound;
 	}
 	return good ? EXACT : any ? ROUGH : NOWHERE;
 }
@@ -230,7 +237,7 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 {
 	const double last[2] = {(double)w->w - 1, (double)w->h - 1}, nx = (double)t->nx,
 		     ny = (double)t->ny;
-	double c[2][3], up[3], down[3];
+	double c[2][3];
 
 	for (size_t j = 0; j < t->ny; j++) {
 		const double v = (double)(2 * j + 1) / ny - 1;
@@ -246,12 +253,9 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 			const double u = (double)(2 * i + 1) / nx - 1;
 			double d[2];
 
-			for (int m = 0; m < 2; m++) {
-				find_row(t->at[m], v - 1 / ny, up);
-				find_row(t->at[m], v + 1 / ny, down);
-				d[m] =
-				    down[0] - up[0] + u * (down[1] - up[1] + u * (down[2] - up[2]));
-			}
+			for (int m = 0; m < 2; m++)
+				d[m] = find_at(t->at[m], u, v + 1 / ny) -
+				       find_at(t->at[m], u, v - 1 / ny);
 			k->area[j * t->nx + i] = fabs((c[0][1] + 2 * u * c[0][2]) * d[1] -
 						      (c[1][1] + 2 * u * c[1][2]) * d[0]) *
 						 2 / nx;

@@ -1,16 +1,10 @@
 /*
  * Pictures on the grid of another one. Sample i, j of the result is at x, y of the picture, in samples from the centre of its first:
  *
- *	y[j][i] = sum over k, l of w(x - k) w(y - l) v[l][k], over the sum of the weights
+ *	sum over k, l of w(x - k) w(y - l) v[l][k], over the sum of the weights
  *
- *	lanczos3	w(t) = sinc(t) sinc(t / 3)			|t| < 3, where sinc(t) = sin(pi t) / (pi t)
- *	cubic		w(t) = 1 - 5/2 t^2 + 3/2 |t|^3			|t| <= 1 (Keys 1981, a = -1/2)
- *			       2 - 4 |t| + 5/2 t^2 - 1/2 |t|^3		1 < |t| < 2
- *	linear		w(t) = 1 - |t|					|t| < 1
- *	nearest		the nearest sample
- *
- * It is missing where a sample v is whose weight is not 0, in the picture or outside. flux: it is multiplied by
- * |dx/di dy/dj - dx/dj dy/di|, the samples of the picture that lie in one of the result. x, y are within 1e-3 of the true places.
+ * w is that of METHOD in rawwarp(1). The result is missing where a sample v is whose weight is not 0, in the picture or outside.
+ * flux: it is multiplied by |dx/di dy/dj - dx/dj dy/di|. x, y are within 1e-3 of the true places.
  */
 #ifndef WEIR_PICTURE_WARP_H
 #define WEIR_PICTURE_WARP_H
