@@ -10,6 +10,7 @@ picture() {
 	pgm 40 5 255 $(seq 1 200) >f.pgm
 	pgm 3 3 4 0 1 0 1 4 1 0 1 0 >k.pgm
 	item float '3 4' 'kinds: list domain' 'columns:=x re im' -- 0 0 0 0 0 0 0 0 0 0 0 0 >points.nrrd
+	# shellcheck disable=SC2046 # words
 	item float '8 3' 'spacings: 0.004 100' 'centers: node node' 'axis mins: 0 0' -- $(yes 0 | head -n 24) >gather.nrrd
 }
 commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 36,2 --quiet f.pgm" "wconv -k k.pgm f.pgm"

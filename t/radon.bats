@@ -639,6 +639,7 @@ END
 
 @test "radon: a hyperbola becomes a point, and the point a hyperbola" {
 	# Four traces of 200 samples of 4 ms, with a spike on the hyperbola of tau .24 s and q .0324 s^2: at .24, .3, .24 and .3 s.
+	# shellcheck disable=SC2046 # words
 	item float '200 4' 'spacings: .004 nan' -- $(awk 'BEGIN { for (i = 0; i < 800; i++) print i % 200 == (i / 200 % 2 < 1 ? 60 : 75) }') >v
 	echo 0 30 0 30 >x
 	radon -q 0:.0324:2 -X 30 --curve=hyperbolic --offsets=x <v >p
