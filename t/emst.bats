@@ -477,8 +477,7 @@ regions() {
 
 @test "colours are listed with their pixels, in order" {
 	printf 'P3 5 1 255 9 9 9 0 0 1 9 9 9 0 0 0 9 9 9\n' | emst --to=colours >c.nrrd
-	grep -ax 'columns:=r g b count' c.nrrd
-	grep -ax 'colours:=uchar' c.nrrd
+	says 'columns:=r g b count' colours:=uchar <c.nrrd
 	lines <(rawtotext c.nrrd) '0 0 0 1/0 0 1 1/9 9 9 3'
 	lines <(printf 'P2 4 1 255 7 7 2 7\n' | emst --to=colours | rawtotext) '2 1/7 3'
 	printf 'P2 4 1 65535 700 700 2 700\n' | emst --to=colours >wide.nrrd

@@ -21,8 +21,7 @@ floats() {
 	[ "$(head -n 3 out.pgm | xargs)" = "P5 5 1 9" ]
 	pgmtoraw marker.pgm | morphrec -m mask.pgm >out.nrrd
 	[ "$(head -c 8 out.nrrd)" = NRRD0005 ]
-	grep -aqx 'maxval:=9' out.nrrd
-	grep -aqx 'history:=morphrec -m mask.pgm' out.nrrd
+	says maxval:=9 'history:=morphrec -m mask.pgm' <out.nrrd
 	shows '0 5 6 3 3' morphrec --raw -m mask.pgm marker.pgm
 }
 

@@ -30,8 +30,7 @@ space origin: $3"
 	volume 4 3 2 >a
 	run -1 grep -aE '^(spacings|axis mins|centers)' <(rawaxes a)
 	item uchar '2 2' 'space dimension: 2' 'space directions: none (3,4)' 'spacings: 7 nan' -- 1 2 3 4 | rawaxes >b
-	rawinfo b | grep -x 'spacings: 7 nan'
-	rawinfo b | grep -x 'space directions: none (3,4)'
+	says 'spacings: 7 nan' 'space directions: none (3,4)' <b
 	run -1 grep -a '^space origin' b
 }
 

@@ -262,10 +262,7 @@ reads() {
 	END
 	for f in a.tif c.tif o.ome.tif; do
 		tifftoraw $f >a
-		rawinfo a | grep -x 'sizes: 7 5 2 3'
-		rawinfo a | grep -x 'spacings: 0.25 0.125 nan 2.5'
-		rawinfo a | grep -x 'units: "um" "um" "" "um"'
-		rawinfo a | grep -x 'labels: "x" "y" "c" "z"'
+		says 'sizes: 7 5 2 3' 'spacings: 0.25 0.125 nan 2.5' 'units: "um" "um" "" "um"' 'labels: "x" "y" "c" "z"' <a
 		cmp <(rawtotext a) <(rawtotext a.npy)
 		rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a.npy)
 	done
