@@ -19,7 +19,7 @@ setup() {
 }
 
 # A helper that is not installed fails its test, also where a command is to fail: bash calls this for a name that it does not
-# find. A page with a teardown() of its own calls helpers_exist in it.
+# find. A page with a teardown() of its own calls helpers_exist and no_complaints in it.
 command_not_found_handle() {
 	echo "$1: not installed" | tee -a "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" >&2
 	return 127
@@ -30,8 +30,17 @@ helpers_exist() {
 	[ ! -e "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" ] || { cat "$BATS_RUN_TMPDIR/absent.$BATS_SUITE_TEST_NUMBER" && return 1; }
 }
 
+# complain WORD...: what is wrong. The test goes on, and fails at its end.
+complain() {
+	printf '%s\n' "$*" >>"$BATS_TEST_TMPDIR/complaints"
+}
+
+no_complaints() {
+	[ ! -e "$BATS_TEST_TMPDIR/complaints" ] || { cat "$BATS_TEST_TMPDIR/complaints" && return 1; }
+}
+
 teardown() {
-	helpers_exist
+	helpers_exist && no_complaints
 }
 
 # Whether the programs run under AddressSanitizer, which needs memory, signals and an allocator for itself.

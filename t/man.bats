@@ -1,19 +1,6 @@
 load lib
 
 # Each test goes over all pages; complain() collects what is wrong with them.
-setup() {
-	scratch
-	: >"$BATS_TEST_TMPDIR/complaints"
-}
-
-complain() {
-	printf '%s\n' "$*" >>"$BATS_TEST_TMPDIR/complaints"
-}
-
-no_complaints() {
-	cat "$BATS_TEST_TMPDIR/complaints"
-	[ ! -s "$BATS_TEST_TMPDIR/complaints" ]
-}
 
 mdoc() {
 	awk -v what="$1" -f "$root/t/mdoc.awk" "$2"
@@ -33,7 +20,6 @@ pages() {
 			complain "no man/${program##*/}.1"
 		fi
 	done
-	no_complaints
 }
 
 # The options of every program are in weir(7).
@@ -43,7 +29,6 @@ pages() {
 		"$program" --help | sed '/^$/q; s/^usage: //' | xargs | sed 's/\[-o FILE\] .* \[--completion\[=SHELL\]\]/[option ...]/' >usage
 		diff usage <(mdoc synopsis "$page") >difference || complain "$program" "$(cat difference)"
 	done
-	no_complaints
 }
 
 # described PAGE OPTION: the option has an item of its own on the page.
@@ -64,7 +49,6 @@ named() {
 				complain "$program: $option"
 		done
 	done
-	no_complaints
 }
 
 # first_names: of lines such as `-k FILE` and `--grid=GXxGY`, the option alone.
@@ -78,14 +62,12 @@ first_names() {
 		sed -n 's/^\.It Fl /-/p' "$page" | first_names >have
 		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
 	done
-	no_complaints
 }
 
 @test "the big pages begin with three commands" {
 	for program in wconv usfft radon morphrec emst dptrace psfmatch; do
 		[ "$(sed -n '/^\.Sh QUICK START/,/^\.Sh D/p' "$root/man/$program.1" | grep -c '^\$ ')" -eq 3 ] || complain "$program"
 	done
-	no_complaints
 }
 
 @test "the EXAMPLES print what they say, with the programs that are installed" {
@@ -106,7 +88,6 @@ first_names() {
 		) || :
 		diff want got >difference || complain "${page##*/}:" "$(cat difference)"
 	done
-	no_complaints
 }
 
 @test "every page has the sections a reader looks for" {
@@ -115,7 +96,6 @@ first_names() {
 			grep -qx "\.Sh $section" "$page" || complain "${page##*/} has no $section"
 		done
 	done
-	no_complaints
 }
 
 # references FILE: the pages that a text of mdoc refers to, one a line.
@@ -134,7 +114,6 @@ references() {
 				complain "${page##*/}: SEE ALSO has no $name($section)"
 		done
 	done
-	no_complaints
 }
 
 @test "every EXIT STATUS begins with the same sentence" {
@@ -142,7 +121,6 @@ references() {
 		grep -A 1 '^\.Sh EXIT STATUS' "$page" | grep -q '^The status is 0 when all was written, 1 on bad data' ||
 			complain "${page##*/}"
 	done
-	no_complaints
 }
 
 @test "every line of DIAGNOSTICS begins with the program, as the message does" {
@@ -152,7 +130,6 @@ references() {
 		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | grep -vE "^\"?$program: " >odd || continue
 		complain "${page##*/}" "$(cat odd)"
 	done
-	no_complaints
 }
 
 @test "the words of every line of DIAGNOSTICS are those of a message in the sources" {
@@ -163,7 +140,6 @@ references() {
 		LC_ALL=C grep -vE -f formats lines >odd || continue
 		complain "${page##*/}" "$(cat odd)"
 	done
-	no_complaints
 }
 
 @test "the sections of all pages stand in one order" {
@@ -172,7 +148,6 @@ references() {
 		sed -n 's/^\.Sh //p' "$page" | grep -xFf order >have
 		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
 	done
-	no_complaints
 }
 
 @test "mandoc has nothing to say about the pages" {
