@@ -186,17 +186,15 @@ tables() {
 	dptrace --score=edge --objective=sum --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
 	grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
 	grep -q '"turned": 1[,}]' err
-	dptrace --score=edge --objective=cost --stats -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
-	grep -q '"turned": 0[,}]' err
-	run -1 grep -q ': line 0:' err
+	hints '"turned": 0[,}]' dptrace --score=edge --objective=cost --stats -p 5,39.5 -p 195,39.5 turns.pgm >/dev/null
+	run -1 grep -q ': line 0:' stderr
 	for o in cost sum; do
 		dptrace --score=edge --objective=$o --stats -p 5,29.5 -p 195,49.5 shelf.pgm 2>err >/dev/null
 		grep -qE 'line 0: (8|9)[0-9] px with the other side brighter' err
 		grep -q 'line 0: another course' err
 		grep -q '"turned": 1[,}]' err
-		dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 step.pgm 2>err >/dev/null
-		grep -q '"turned": 0[,}]' err
-		run -1 grep -q brighter err
+		hints '"turned": 0[,}]' dptrace --score=edge --objective=$o --stats -p 5,39.5 -p 195,39.5 step.pgm >/dev/null
+		run -1 grep -q brighter stderr
 	done
 	dptrace --score=edge+ -p 5,39.5 -p 195,39.5 turns.pgm 2>err >/dev/null
 	run -1 grep -q brighter err
@@ -397,10 +395,9 @@ trace() {
 	hints 'another course is about as good' dptrace --objective=sum -p 5,20 -p 75,20 fork.pgm >out
 	# two edges, and no place between them that is better to change over: a margin that rounding makes negative is no second warning
 	paint 200 80 9 'y >= 30 && y < 50 ? 9 : 1' >band.pgm
-	dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm 2>err >out
-	grep -q 'line 0: another course may be the right one in segment 0' err
-	run -1 grep -q 'about as good' err
-	grep -q '"low_margin": 0,' err
+	hints 'line 0: another course may be the right one in segment 0' dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm >out
+	run -1 grep -q 'about as good' stderr
+	grep -q '"low_margin": 0,' stderr
 }
 
 @test "a street of 18 or 30 pixels in noise is followed along its middle" {
@@ -421,14 +418,12 @@ fading() {
 
 @test "a road that fades beside another one is warned about, one that does not fade is not" {
 	fading 30 28
-	dptrace -p 5,40 -p 195,40 --to=geojson --stats fading.pgm 2>err >out
-	grep -q 'line 0: another course may be the right one in segment 0 (doubt [2-9][0-9][0-9]): add points' err
-	grep -q '"doubtful": 1' err
+	hints 'line 0: another course may be the right one in segment 0 (doubt [2-9][0-9][0-9]): add points' dptrace -p 5,40 -p 195,40 --to=geojson --stats fading.pgm >out
+	grep -q '"doubtful": 1' stderr
 	grep -qE '"doubt": [2-9][0-9][0-9]\.' out
 	fading 80 28
-	dptrace -p 5,40 -p 195,40 --stats fading.pgm 2>err >out
-	grep -q '"doubtful": 0' err
-	[ "$(grep -c '^dptrace' err)" = 0 ]
+	hints '"doubtful": 0' dptrace -p 5,40 -p 195,40 --stats fading.pgm >out
+	[ "$(grep -c '^dptrace' stderr)" = 0 ]
 }
 
 @test "a constant picture gives the chord and a warning" {
@@ -591,9 +586,8 @@ make_hairpin() {
 
 @test "a hairpin is followed from its two ends, either way round" {
 	make_hairpin
-	dptrace -v -w 60 -p 92,55 -p 92,105 hairpin.pgm 2>err >out
-	grep -q 'line 0: segment 0 of 1[34][0-9.]* px along a way: -n ' err
-	run -1 grep -q 'turn about\|border of the strip\|evidence' err
+	hints 'line 0: segment 0 of 1[34][0-9.]* px along a way: -n ' dptrace -v -w 60 -p 92,55 -p 92,105 hairpin.pgm >out
+	run -1 grep -q 'turn about\|border of the strip\|evidence' stderr
 	awk '{ d = $1 > 120 ? sqrt(($1 - 120) ^ 2 + ($2 - 80) ^ 2) - 25 : $2 < 80 ? $2 - 55 : $2 - 105
 		if (d * d > 2.25 || $1 < 89) bad = 1; if ($1 > 143) round = 1 } END { exit bad || !round }' out
 	dptrace --quiet -w 60 -p 92,105 -p 92,55 hairpin.pgm | tac | cmp - out

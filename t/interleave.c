@@ -7,18 +7,11 @@
  * prints a line per command: medians of wall and CPU seconds, the most memory any one process of it held, and both times
  * as multiples of the first one's. A command that fails ends the run.
  */
-#include <stdlib.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/clock.h"
 #include "t/bench/bench.h"
 
 const char *const weir_prog = "interleave";

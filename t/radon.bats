@@ -532,9 +532,8 @@ END
 	gencmp --traces=24 --samples=300 --step=125 >d
 	change d 1 >flat
 	for t in 1 3; do
-		radon -q 0:1:20 -X 3000 -t $t flat flat d d 2>err >p
-		grep -q '^radon: item 3: gather 1: curves 0.05263 s apart alias above 19.0. Hz, and 99 % of the energy reaches to [45]' err
-		[ "$(wc -l <err)" -eq 1 ]
+		hints '^radon: item 3: gather 1: curves 0.05263 s apart alias above 19.0. Hz, and 99 % of the energy reaches to [45]' radon -q 0:1:20 -X 3000 -t $t flat flat d d >p
+		[ "$(wc -l <stderr)" -eq 1 ]
 	done
 	radon -q 0:1:20 -X 3000 flat 2>err >p
 	radon -q 0:1:20 -X 3000 --fmax=19 d 2>>err >p
@@ -544,9 +543,8 @@ END
 
 @test "radon: moveouts longer than the traces are a warning, and aliasing then is none" {
 	gathers 24 24 >d
-	radon -q 0:.41:4 -X 3000 d 2>err >p
-	grep -q '^radon: item 1: gather 1: moveouts of up to 0.41 s on traces of 0.4 s: is -X, 3000, the farthest offset?$' err
-	[ "$(wc -l <err)" -eq 1 ]
+	hints '^radon: item 1: gather 1: moveouts of up to 0.41 s on traces of 0.4 s: is -X, 3000, the farthest offset?$' radon -q 0:.41:4 -X 3000 d >p
+	[ "$(wc -l <stderr)" -eq 1 ]
 	radon --model p 2>err >m
 	radon -q 0:.41:80 -X 3000 --curve=linear d 2>>err >p
 	radon -q 0:.41:80 -X 3000 --curve=hyperbolic d 2>>err >p
@@ -560,9 +558,8 @@ END
 	change g.nrrd '++$i == 1150 ? 100 : $_' >spike.nrrd
 	for f in loud spike; do
 		for mode in --subtract '--lsq --cut'; do
-			radon $curves --mute=.05 $mode $f.nrrd 2>err >r
-			grep -q '^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and spoils' err
-			run -1 grep -q 'widen -q' err
+			hints '^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and spoils' radon $curves --mute=.05 $mode $f.nrrd >r
+			run -1 grep -q 'widen -q' stderr
 		done
 		remarks '' radon $curves $f.nrrd >r
 	done

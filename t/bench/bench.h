@@ -10,10 +10,17 @@
 #ifndef WEIR_BENCH_H
 #define WEIR_BENCH_H
 
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/cpu.h"
+#include "common/base/die.h"
+#include "common/base/mem.h"
+#include "common/base/par.h"
 
 struct bench_entry {
 	const char *name;

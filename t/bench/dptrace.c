@@ -3,11 +3,6 @@
  * strip against sampling every link's columns by themselves, bilinearly. The peers work in registers too: theirs are
  * 16 lanes wide, and the rate of triples says so.
  */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/cpu.h"
-#include "common/base/mem.h"
 #include "dptrace/evidence/strip.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"

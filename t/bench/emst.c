@@ -1,10 +1,4 @@
 /* emst on photographs, colours and points of many kinds: two threads against one. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/die.h"
-#include "common/base/mem.h"
-#include "common/base/par.h"
 #include "t/bench/bench.h"
 #include "t/bench/emst.h"
 

@@ -6,7 +6,6 @@
  */
 #include <allheaders.h>
 
-#include "common/base/die.h"
 #include "morphrec/morphrec.h"
 #include "t/bench/bench.h"
 #include "t/pictures.h"

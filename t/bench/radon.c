@@ -1,11 +1,5 @@
 /* The four methods against each other, least squares and sparse, in process. */
-#include <math.h>
-#include <string.h>
-
-#include "bench.h"
-#include "common/base/die.h"
-#include "common/base/mem.h"
-#include "common/base/par.h"
+#include "t/bench/bench.h"
 #include "radon/radon.h"
 #include "t/rng.h"
 

@@ -5,12 +5,7 @@
  * peer has then to be built for them too. An argument, 1-D, 2-D or 3-D, chooses the cases.
  */
 #include <finufft.h>
-#include <math.h>
-#include <string.h>
 
-#include "common/base/cpu.h"
-#include "common/base/die.h"
-#include "common/base/mem.h"
 #include "t/bench/bench.h"
 #include "t/rng.h"
 #include "usfft/usfft.h"

@@ -8,14 +8,7 @@
  */
 #include <complex.h>
 #include <fftw3.h>
-#include <math.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/base/mem.h"
-#include "common/base/par.h"
 #include "t/bench/bench.h"
 #include "wconv/wconv.h"
 
