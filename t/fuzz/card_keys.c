@@ -1,13 +1,6 @@
 /* Any bytes as the cards of a FITS header: a card that becomes a key is the same card again. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/convert/wcs.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 /* A card has printable characters, and blanks at its end do not count. */
 static void

@@ -1,14 +1,6 @@
 /* Any bytes as an expression of rawmath. What compiles is computed for numbers of all kinds. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/picture/expr.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
@@ -18,15 +10,12 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	static double v[4][EXPR_BLOCK], out[EXPR_BLOCK];
 	const double *const var[] = {v[0], v[1], v[2], v[3]};
 	unsigned char used[4] = {0};
-	char *text = malloc(n + 1);
+	char *text = fuzz_text(bytes, n);
 	struct why why;
 	struct expr e;
 
 	if (!text)
 		return 0;
-	if (n)
-		memcpy(text, bytes, n);
-	text[n] = 0;
 	for (size_t i = 0; i < 4 * (size_t)EXPR_BLOCK; i++)
 		v[i / EXPR_BLOCK][i % EXPR_BLOCK] = number[i * 7 % 8];
 	const int r = expr_parse(&e, text, name, 4, used, &why);

@@ -1,12 +1,6 @@
 /* Any bytes as the dictionary of a .npy file, and as the headers of whole .npy and PFM files. */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "common/stream/npy.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 /* What was accepted has a shape that can be allocated. */
 static void

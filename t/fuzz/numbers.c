@@ -1,21 +1,13 @@
 /* Any text as a number, a size, a range and a slice. */
-#include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/opt.h"
 #include "common/picture/tone.h"
 #include "common/stream/axes.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char *text = malloc(n + 1);
+	char *text = fuzz_text(bytes, n);
 	struct tone_end end[2];
 	struct slice cut;
 	size_t size;
@@ -23,8 +15,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (!text)
 		return 0;
-	memcpy(text, bytes, n);
-	text[n] = '\0';
 	opt_number(text, &v);
 	if (opt_size(text, &size) && (*text < '0' || *text > '9'))
 		abort();

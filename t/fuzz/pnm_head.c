@@ -1,12 +1,6 @@
 /* Any bytes as a PNM or PAM file: its header, and the payload of the formats that libnetpbm reads for us. */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "common/stream/pnm.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

@@ -1,12 +1,6 @@
 /* Any bytes as a header; one that is accepted must be accepted again, as the same, after raw_format. */
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "common/stream/raw.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)

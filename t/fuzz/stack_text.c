@@ -1,27 +1,17 @@
 /* Any bytes as the description of a stack by ImageJ, OME or tifffile; what was read is printed and read again. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/base/mem.h"
 #include "common/convert/tiff.h"
-
-const char *const weir_prog = "fuzz";
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+#include "t/fuzz/fuzz.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
-	char *text = malloc(n + 1), again[1024];
+	char *text = fuzz_text(bytes, n), again[1024];
 	struct stackmeta m, back;
 	size_t pages = 1;
 
 	if (!text)
 		return 0;
-	if (n)
-		memcpy(text, bytes, n);
-	text[n] = 0;
 	const struct stackpage page = {
 	    .planes = 1 + n % 4, .w = 3, .h = 2, .pages = n % 7, .name = n % 2 ? "a.tif" : NULL};
 	if (stackmeta_read(text, n % 3, &page, &m) && m.placed && m.n < 1 << 20)
