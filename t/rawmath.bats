@@ -37,7 +37,45 @@ values() {
 		0 1 >= 2
 		1500 1.5E+3
 		3.14159265 round(pi * 1e8) / 1e8
+		-4 -7 // 2
+		-4 7 // -2
+		9 1 // .1
+		1 6 & 3 == 2
+		7 6 | 1 ^^ 3 & 2
+		12 1 + 2 << 2
+		-2 -3 >> 1
+		-6 ~a
+		4294967296 1 << 32
+		2 1 && 0 || 1 ? 2 : 3
+		nan .5 & 1
+		nan nan | 1
+		nan 2 ^ 53 ^^ 0
+		nan 1 << 64
+		nan ~.5
+		inf 1 // 0
 	END
+}
+
+@test "bits of a plane of flags choose samples, of any type of integers" {
+	for type in int uint short int64; do
+		gen --type=$type values 3x1 4096 8191 12 >dq
+		gen --type=float values 3x1 1 2 3 >sci
+		same <(rawmath 'a & 4096 ? nan : b' dq sci | rawtotext) 'nan nan 3'
+	done
+}
+
+@test "a figure of an item is of all its samples but NaN, in a pipe and on any number of threads" {
+	gen --type=float values 3x2 1 nan 7 3 5 100 >a
+	gen --type=float values 3 1 2 4 >b
+	cat a b | rawmath 'a > median(a)' | rawtotext >got
+	lines <(grep . got) '0 0 1/0 0 1/0 0 1'
+	lines <(rawmath 'max(a) - min(a) + min(b) + max(mean(b), 9)' a b | rawtotext) '109 109 109/109 109 109'
+	same <(cat b | rawmath 'median(abs(a - median(a)))' | rawtotext) '1 1 1'
+	same <(rawmath --sizes=2,1 'max(nan * x)' | rawtotext) 'nan nan'
+	same <(rawmath --sizes=2,1 'std(x) + sum(x > 0 ? 8 : nan)' | rawtotext) '8.5 8.5'
+	gen --type=float --seed=5 noise 301 207 >n
+	rawmath -t 1 '(a - mean(a)) / median(abs(a - median(a)))' n >one
+	rawmath -t 7 '(a - mean(a)) / median(abs(a - median(a)))' n | cmp - one
 }
 
 @test "functions, and what NaN does" {
@@ -146,9 +184,10 @@ values() {
 		a b|an operator is missing at character 3
 		foo(a)|there is no such function at character 1
 		c|'c' is no input (a, b ... or NAME=FILE), no constant at character 1
-		min(a)|rawinfo prints those of a picture: a comma is missing
-		pow(a)|a comma is missing
-		mean(a)|rawinfo --robust prints such figures
+		pow(a)|the function takes another number of values
+		median(a, a)|the function takes another number of values
+		a & , a|a value is missing at character 5
+		var(a)|there is no such function
 		a ? 1|a : is missing
 		|a value is missing
 		1e5x|an operator is missing

@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,28 @@
 #include "common/picture/expr.h"
 
 /* --- operations over a block ------------------------------------------------------------------------------------------ */
+
+/* Whether bits of v can be asked for: it is whole, and a double holds all of its digits. */
+static inline bool
+has_bits(double v)
+{
+	return v == rint(v) && fabs(v) < 0x1p53;
+}
+
+static inline double
+shift(double v, double left)
+{
+	return has_bits(v) && left == rint(left) ? floor(ldexp(v, (int)left)) : NAN;
+}
+
+/* As in Python: not the floor of a rounded quotient. */
+static inline double
+floor_quotient(double a, double b)
+{
+	const double rest = fmod(a, b);
+
+	return b == 0 ? a / b : rint((a - rest) / b) - (rest != 0 && (rest < 0) != (b < 0));
+}
 
 /* Simple operations, which become vector loops for the CPU at hand. The result replaces a. */
 #define DO1(NAME, EXPRESSION)                                          \
@@ -27,6 +50,7 @@
 	}
 DO1(neg, -a[i])
 DO1(not, a[i] != a[i] ? a[i] : a[i] == 0)
+DO1(flip, has_bits(a[i]) ? -1 - a[i] : NAN)
 DO1(abs, fabs(a[i]))
 DO1(sqrt, sqrt(a[i]))
 DO1(floor, floor(a[i]))
@@ -50,6 +74,15 @@ DO2(sub, a[i] - b[i])
 DO2(mul, a[i] * b[i])
 DO2(div, a[i] / b[i])
 DO2(mod, fmod(a[i], b[i]))
+DO2(floordiv, floor_quotient(a[i], b[i]))
+#define BITS(OPERATOR) \
+	(has_bits(a[i]) && has_bits(b[i]) ? (double)((int64_t)a[i] OPERATOR(int64_t) b[i]) : NAN)
+DO2(bitand, BITS(&))
+DO2(bitor, BITS(|))
+DO2(bitxor, BITS(^))
+#undef BITS
+DO2(left, shift(a[i], b[i] >= 0 && b[i] < 64 ? b[i] : NAN))
+DO2(right, shift(a[i], b[i] >= 0 && b[i] < 64 ? -b[i] : NAN))
 /* For C, pow(NaN, 0), pow(1, NaN) and hypot(NaN, inf) are numbers. Here a missing sample stays missing. */
 DO2(pow, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : pow(a[i], b[i]))
 DO2(atan2, atan2(a[i], b[i]))
@@ -89,7 +122,7 @@ WEIR_CLONES(do_clip,
 	}
 }
 
-/* Codes of operations. From FIRST on, code - FIRST is an index of the table below. */
+/* Codes of operations. From FIRST on, code - FIRST is an index of the table below, where figures of a whole item compute nothing. */
 enum { CONSTANT, VARIABLE, FIRST };
 
 static const struct {
@@ -122,9 +155,24 @@ static const struct {
 	     {"atan", 1, do_atan, NULL, NULL},	 {"arcsin", 1, do_asin, NULL, NULL},
 	     {"arccos", 1, do_acos, NULL, NULL}, {"arctan", 1, do_atan, NULL, NULL},
 	     {"ln", 1, do_log, NULL, NULL},	 {"arctan2", 2, NULL, do_atan2, NULL},
-	     {"minimum", 2, NULL, do_min, NULL}, {"maximum", 2, NULL, do_max, NULL}};
+	     {"minimum", 2, NULL, do_min, NULL}, {"maximum", 2, NULL, do_max, NULL},
+	     {"~", 1, do_flip, NULL, NULL},	 {"//", 2, NULL, do_floordiv, NULL},
+	     {"&", 2, NULL, do_bitand, NULL},	 {"|", 2, NULL, do_bitor, NULL},
+	     {"^^", 2, NULL, do_bitxor, NULL},	 {"<<", 2, NULL, do_left, NULL},
+	     {">>", 2, NULL, do_right, NULL},	 {"median", 1, NULL, NULL, NULL},
+	     {"sum", 1, NULL, NULL, NULL},	 {"std", 1, NULL, NULL, NULL},
+	     {"mean", 1, NULL, NULL, NULL},	 {"min", 1, NULL, NULL, NULL},
+	     {"max", 1, NULL, NULL, NULL}};
 
 enum { OPERATIONS = sizeof table / sizeof *table };
+
+const char *
+expr_whole(const struct expr *e, size_t op)
+{
+	const int i = e->op[op].code - FIRST;
+
+	return i >= 0 && !table[i].one && !table[i].two && !table[i].three ? table[i].name : NULL;
+}
 
 /* --- reading an expression ---------------------------------------------------------------------------------------------- */
 
@@ -177,14 +225,15 @@ in_name(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Skips blanks. Then, if the operator comes next, steps past it and returns true. */
+/* Skips blanks. Then, if the operator comes next, steps past it and returns true. && is no & before another one. */
 static bool
 accept(struct parser *p, const char *sign)
 {
 	const size_t n = strlen(sign);
 
 	p->s += strspn(p->s, " \t\n");
-	if (p->failed || strncmp(p->s, sign, n) || (in_name(*sign) && in_name(p->s[n])))
+	if (p->failed || strncmp(p->s, sign, n) || (in_name(*sign) && in_name(p->s[n])) ||
+	    (n == 1 && strchr("&|^", *sign) && p->s[1] == *sign))
 		return false;
 	p->s += n;
 	return true;
@@ -193,30 +242,51 @@ accept(struct parser *p, const char *sign)
 static void parse_choice(struct parser *p);
 static void parse_unary(struct parser *p);
 
+static bool
+is_word(const char *name, const char *word, size_t n)
+{
+	return strlen(name) == n && !strncmp(name, word, n);
+}
+
+/* A figure of the whole item stands before the operations from number `from` on, which it is of. */
+static void
+emit_call(struct parser *p, int code, size_t from)
+{
+	struct expr_op *const op = p->e->op + from, call = {code, p->e->n - from, NAN};
+
+	if (p->failed)
+		return;
+	emit(p, code, 0, 0, (size_t)table[code - FIRST].args);
+	if (!p->failed && expr_whole(p->e, p->e->n - 1)) {
+		memmove(op + 1, op, call.name * sizeof *op);
+		*op = call;
+	}
+}
+
 static void
 parse_call(struct parser *p, const char *word, size_t n)
 {
-	for (int i = 0; i < OPERATIONS; i++) {
-		if (strlen(table[i].name) != n || strncmp(table[i].name, word, n))
-			continue;
-		for (int k = 0; k < table[i].args; k++) {
-			if (k && !accept(p, ","))
-				fail(p, *p->s == ')' && *word == 'm'
-					    ? "min and max take two values, and rawinfo prints "
-					      "those of a picture: a comma is missing"
-					    : "a comma is missing");
+	const size_t from = p->e->n;
+	int i = 0, args = 0;
+
+	while (i < OPERATIONS && !is_word(table[i].name, word, n))
+		i++;
+	if (i < OPERATIONS) {
+		do {
 			parse_choice(p);
-		}
+			args++;
+		} while (accept(p, ","));
+		for (i = 0; i < OPERATIONS; i++)
+			if (args == table[i].args && is_word(table[i].name, word, n))
+				break;
+		if (i == OPERATIONS)
+			fail(p, "the function takes another number of values");
 		if (!accept(p, ")"))
 			fail(p, "a ) is missing");
-		emit(p, FIRST + i, 0, 0, (size_t)table[i].args);
+		emit_call(p, FIRST + i, from);
 		return;
 	}
 	p->s = word;
-	for (const char *s = "mean\0sum\0std\0var\0median\0"; *s; s += strlen(s) + 1)
-		if (strlen(s) == n && !strncmp(s, word, n))
-			fail(p, "rawinfo --robust prints such figures of a picture, and rawstack "
-				"--combine computes those of several: there is no such function");
 	fail(p, "there is no such function");
 }
 
@@ -239,13 +309,13 @@ parse_name(struct parser *p)
 		return;
 	}
 	for (size_t i = 0; i < p->nname; i++)
-		if (strlen(p->name[i]) == n && !strncmp(p->name[i], word, n)) {
+		if (is_word(p->name[i], word, n)) {
 			p->used[i] = 1;
 			emit(p, VARIABLE, i, 0, 0);
 			return;
 		}
 	for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-		if (strlen(constants[i].name) == n && !strncmp(constants[i].name, word, n)) {
+		if (is_word(constants[i].name, word, n)) {
 			emit(p, CONSTANT, 0, constants[i].value, 0);
 			return;
 		}
@@ -302,19 +372,21 @@ parse_unary(struct parser *p)
 	} else if (accept(p, "!")) {
 		parse_unary(p);
 		emit_named(p, "!");
+	} else if (accept(p, "~")) {
+		parse_unary(p);
+		emit_named(p, "~");
 	} else {
 		parse_power(p);
 	}
 	p->nested--;
 }
 
-/* Operators by precedence, lowest first. "<=" stands before "<", so that it is found first. Before comparisons, `not` stands. */
+/* Operators by precedence, as in Python, lowest first. "<=" stands before "<", so that it is found first. Before comparisons, `not` stands. */
 enum { NOT = 2 };
-static const char *const ranks[][7] = {{"||", "or", NULL},
-				       {"&&", "and", NULL},
-				       {"<=", ">=", "<", ">", "==", "!=", NULL},
-				       {"+", "-", NULL},
-				       {"*", "/", "%", NULL}};
+static const char *const ranks[][7] = {
+    {"||", "or", NULL}, {"&&", "and", NULL}, {"<=", ">=", "<", ">", "==", "!=", NULL},
+    {"|", NULL},	{"^^", NULL},	     {"&", NULL},
+    {"<<", ">>", NULL}, {"+", "-", NULL},    {"*", "//", "/", "%", NULL}};
 
 static void
 parse_rank(struct parser *p, size_t rank)
@@ -387,18 +459,21 @@ expr_parse(struct expr *e, const char *text, const char *const *name, size_t nna
 /* --- evaluation ----------------------------------------------------------------------------------------------------------- */
 
 void
-expr_eval(const struct expr *e, const double *const *var, size_t n, double *out)
+expr_eval(const struct expr *e, size_t of, const double *const *var, size_t n, double *out)
 {
+	const size_t first = of < e->n ? of + 1 : 0,
+		     end = of < e->n ? first + e->op[of].name : e->n;
 	double stack[EXPR_DEPTH][EXPR_BLOCK];
 	size_t top = 0;
 
-	for (size_t i = 0; i < e->n; i++) {
+	for (size_t i = first; i < end; i++) {
 		const struct expr_op *o = &e->op[i];
 
-		if (o->code == CONSTANT) {
+		if (o->code == CONSTANT || expr_whole(e, i)) {
 			for (size_t k = 0; k < n; k++)
 				stack[top][k] = o->value;
 			top++;
+			i += o->name;
 			continue;
 		}
 		if (o->code == VARIABLE) {

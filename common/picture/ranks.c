@@ -297,3 +297,16 @@ ranks_find(struct ranks *r, const size_t rank[2], double found[2])
 	for (int e = 0; e < 2; e++)
 		found[e] = value_of(prefix[e], r);
 }
+
+double
+ranks_percentile(struct ranks *r, double percent, size_t first, size_t n)
+{
+	const double place = percent / 100 * ((double)n - 1), part = place - floor(place);
+	double v[2];
+
+	if (!n)
+		return NAN;
+	first += (size_t)place;
+	ranks_find(r, (size_t[]){first, first + (part > 0)}, v);
+	return v[0] == v[1] ? v[0] : (1 - part) * v[0] + part * v[1];
+}

@@ -46,4 +46,7 @@ struct ranks_sums ranks_measure(const struct ranks *r, double lo, double hi, dou
 /* Finds the values of two ranks in ascending order, from 0, each below the number of values. */
 void ranks_find(struct ranks *r, const size_t rank[2], double found[2]);
 
+/* Returns the percentile among n values from rank `first` on, between two of them where it falls between; NaN of none. */
+double ranks_percentile(struct ranks *r, double percent, size_t first, size_t n);
+
 #endif

@@ -241,20 +241,6 @@ print_json(struct raw_out *out, const struct raw_in *in, const struct img *x,
 
 /* --- ranks and noise ------------------------------------------------------------------------- */
 
-/* Returns the percentile among n values of r from rank `first` on, between two of them where it falls between; NaN of none. */
-static double
-percentile(struct ranks *r, double percent, size_t first, size_t n)
-{
-	const double place = percent / 100 * ((double)n - 1), part = place - floor(place);
-	double v[2];
-
-	if (!n)
-		return NAN;
-	first += (size_t)place;
-	ranks_find(r, (size_t[]){first, first + (part > 0)}, v);
-	return v[0] == v[1] ? v[0] : (1 - part) * v[0] + part * v[1];
-}
-
 static void
 print_figure(struct raw_out *out, bool json, const char *name, double v)
 {
@@ -268,12 +254,12 @@ print_figure(struct raw_out *out, bool json, const char *name, double v)
 static void
 print_robust(struct raw_out *out, bool json, struct ranks *r, size_t n)
 {
-	const double median = percentile(r, 50, 0, n);
+	const double median = ranks_percentile(r, 50, 0, n);
 	double lo = -DBL_MAX, hi = DBL_MAX;
 	struct ranks_sums s = ranks_measure(r, lo, hi, median);
 
 	for (double had = 0; s.n != had;) {
-		const double m = percentile(r, 50, (size_t)s.below, (size_t)s.n);
+		const double m = ranks_percentile(r, 50, (size_t)s.below, (size_t)s.n);
 
 		had = s.n;
 		lo = fmax(lo, m - 3 * s.sd);
@@ -282,7 +268,7 @@ print_robust(struct raw_out *out, bool json, struct ranks *r, size_t n)
 	}
 	r->centre = median;
 	print_figure(out, json, "median", median);
-	print_figure(out, json, "mad", 1.4826 * percentile(r, 50, 0, n));
+	print_figure(out, json, "mad", 1.4826 * ranks_percentile(r, 50, 0, n));
 	print_figure(out, json, "clipped mean", s.mean);
 	print_figure(out, json, "clipped sd", s.sd);
 	r->centre = NAN;
@@ -334,7 +320,8 @@ print_ranks(struct raw_out *out, const struct args *args, const struct img *x,
 		print_robust(out, args->json, &r, s->finite);
 	for (size_t i = 0; i < args->npercent; i++) {
 		snprintf(name, sizeof name, "p%.9g", args->percent[i]);
-		print_figure(out, args->json, name, percentile(&r, args->percent[i], 0, s->finite));
+		print_figure(out, args->json, name,
+			     ranks_percentile(&r, args->percent[i], 0, s->finite));
 	}
 	if (args->bins)
 		print_histogram(out, args, &r, !img_is_float(x->type), s);

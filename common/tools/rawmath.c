@@ -14,6 +14,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/expr.h"
+#include "common/picture/ranks.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"
@@ -245,11 +246,11 @@ load_place(const struct img *x, int place, size_t at, size_t n, double *v)
 	}
 }
 
-/* Converts n <= EXPR_BLOCK results to the item's type. Returns the index of one out of the type's range, or n. */
-static size_t
-compute_block(const struct work *w, size_t at, size_t n, char *out)
+/* Computes n <= EXPR_BLOCK values of what expr_eval() calls `of`. */
+static void
+evaluate(const struct work *w, size_t of, size_t at, size_t n, double *v)
 {
-	double value[NAMES][EXPR_BLOCK], v[EXPR_BLOCK];
+	double value[NAMES][EXPR_BLOCK];
 	const double *var[NAMES];
 
 	for (size_t i = 0; i < PLACES + w->args->ninput; i++) {
@@ -261,11 +262,48 @@ compute_block(const struct work *w, size_t at, size_t n, char *out)
 		else
 			load(&w->input[i - PLACES], at, n, value[i]);
 	}
-	expr_eval(&w->args->expr, var, n, v);
+	expr_eval(&w->args->expr, of, var, n, v);
+}
+
+/* Converts n <= EXPR_BLOCK results to the item's type. Returns the index of one out of the type's range, or n. */
+static size_t
+compute_block(const struct work *w, size_t at, size_t n, char *out)
+{
+	double v[EXPR_BLOCK];
+
+	evaluate(w, w->args->expr.n, at, n, v);
 	if (!img_is_float(w->type))
 		for (size_t i = 0; i < n; i++)
 			v[i] = rint(v[i]);
 	return sample_store(out, v, w->type, n);
+}
+
+/* Finds what operation `of` is of the whole item; the median between two values. */
+static double
+find_whole(const struct work *w, size_t of, size_t count)
+{
+	const int threads = par_threads(w->args->common.threads);
+	const char *name = expr_whole(&w->args->expr, of);
+	double *v = weir_xalloc(count, sizeof *v);
+	struct ranks r = {
+	    .type = IMG_F64, .data = v, .n = count, .centre = NAN, .threads = threads};
+	struct sample_stats s;
+
+#pragma omp parallel for schedule(static) num_threads(threads) if (count > 16 * EXPR_BLOCK)
+	for (size_t at = 0; at < count; at += EXPR_BLOCK)
+		evaluate(w, of, at, count - at < EXPR_BLOCK ? count - at : EXPR_BLOCK, v + at);
+	sample_stats_start(&s);
+	sample_stats_add(&s, v, count);
+	const double mean = sample_mean(&s);
+	const double found = !strcmp(name, "median") ? ranks_percentile(&r, 50, 0, s.finite)
+			     : !strcmp(name, "std")  ? ranks_measure(&r, s.lo, s.hi, mean).sd
+			     : !strcmp(name, "sum")  ? mean * (double)s.finite
+			     : !strcmp(name, "mean") ? mean
+			     : !strcmp(name, "min")  ? s.lo
+						     : s.hi;
+	ranks_free(&r);
+	weir_free(v);
+	return s.finite ? found : NAN;
 }
 
 static void
@@ -309,10 +347,11 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 }
 
 static void
-convert_item(const struct args *args, struct input *input, struct raw_out *out, struct stats *st)
+convert_item(struct args *args, struct input *input, struct raw_out *out, struct stats *st)
 {
 	size_t best =
 	    0; /* its shape is the result's: the first input of those with the most samples */
+	bool whole = false;
 	struct img y;
 
 	for (size_t i = 1; i < args->ninput; i++)
@@ -321,13 +360,19 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 	for (size_t i = 0; i < args->ninput; i++)
 		if (i != best)
 			insist_on_fit(&input[i], &input[best]);
+	for (size_t i = 0; i < args->expr.n; i++)
+		whole |= expr_whole(&args->expr, i) != NULL;
 	if (args->ninput && !raw_try_map(input[0].in, &input[0].x)) {
-		if (input[0].count == input[best].count)
+		if (input[0].count == input[best].count && !whole)
 			input[0].chunk = weir_xalloc(CHUNK, img_type_size(input[0].x.type));
 		else
 			raw_load(input[0].in, &input[0].x);
 	}
 	stats_charge(st, STATS_READ);
+	for (size_t i = args->expr.n; i-- > 0;)
+		if (expr_whole(&args->expr, i))
+			args->expr.op[i].value = find_whole(&w, i, input[best].count);
+	stats_charge(st, STATS_COMPUTE);
 	img_copy_head(&y, w.whole);
 	y.type = w.type;
 	img_drop_key(&y, "maxval");
@@ -349,7 +394,7 @@ convert_item(const struct args *args, struct input *input, struct raw_out *out, 
 
 /* Computes a picture of the shape of --sizes, in place of an input. */
 static void
-make_picture(const struct args *args, struct input *input, struct raw_out *out, struct stats *st)
+make_picture(struct args *args, struct input *input, struct raw_out *out, struct stats *st)
 {
 	img_init(&input->x, IMG_F32, (int)args->dim, args->size);
 	if (!img_count(&input->x, &input->count))
@@ -361,7 +406,7 @@ make_picture(const struct args *args, struct input *input, struct raw_out *out, 
 int
 main(int argc, char **argv)
 {
-	const struct args *args = parse(argc, argv);
+	struct args *args = parse(argc, argv);
 	struct raw_out *out = raw_create(args->common.out, (enum raw_as)args->common.as);
 	static struct input input[INPUTS]; /* too large for a small stack */
 	struct stats st;

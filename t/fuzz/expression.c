@@ -22,8 +22,13 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 
 	if (r ? !*why.text : e.n > EXPR_MOST)
 		abort();
+	for (size_t i = r ? 0 : e.n; i-- > 0;)
+		if (expr_whole(&e, i)) {
+			expr_eval(&e, i, var, 17, out);
+			e.op[i].value = *out;
+		}
 	if (!r)
-		expr_eval(&e, var, 17, out);
+		expr_eval(&e, e.n, var, 17, out);
 	free(text);
 	return 0;
 }
