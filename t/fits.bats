@@ -342,12 +342,17 @@ after() {
 	fails 1 'no FITS file' fitstoraw <(echo hello)
 }
 
-@test "a mask among images is named once" {
+@test "items of a file that are no pictures are named, and how to leave them out" {
 	fits -32 '2' -- 'f>' 1 2 >a.fits
-	for name in DQ MASK; do fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits; done
-	fitstoraw a.fits 2>err | rawinfo | grep -c ^mean | grep -x 3
-	same err 'fitstoraw: a.fits: HDU 1 DQ becomes an item as images do; --hdu=LIST leaves out a mask'
+	for name in DQ err DQ; do fits 16 '2' "EXTNAME = '$name'" -- 's>' 7 8 | extension >>a.fits; done
+	fits 16 '2' -- 's>' 7 8 | extension >>a.fits
+	remarks 'fitstoraw: a.fits: items that are no pictures: HDU 1 (DQ), HDU 2 (err), HDU 4; --hdu=0 leaves them out' fitstoraw a.fits >b
+	rawinfo b | grep -c ^mean | grep -x 5
 	remarks '' fitstoraw --hdu=0,1 a.fits >b
+	fits -32 '2' "EXTNAME = 'SCI'" -- 'f>' 1 2 >c.fits
+	fits -32 '2' "EXTNAME = 'WHT'" -- 'f>' 1 2 | extension >>c.fits
+	hints 'c.fits: items that .*: HDU 1 (WHT); --hdu=SCI leaves them out' fitstoraw c.fits >b
+	remarks '' fitstoraw --hdu=SCI c.fits >b
 }
 
 @test "tiles that cannot hold their pixels are refused before cfitsio reads them" {

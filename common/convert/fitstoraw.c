@@ -46,12 +46,13 @@ struct source {
 	fitsfile *f;
 	void *map; /* what f reads in place of the file; NULL: it reads the file; owned */
 	size_t mapped;
-	int unit;	       /* number of the HDU; 0 is the primary HDU */
-	char name[FLEN_VALUE]; /* EXTNAME of the HDU; "" when it has none */
-	LONGLONG bytes;	       /* of the file, as f reads it */
-	LONGLONG data, end;    /* where its data begin and end */
-	bool spoilt;	       /* a checksum of the HDU is wrong */
-	bool floats, masked;   /* an item of this file has floats; warn_mask() has warned */
+	int unit;			       /* number of the HDU; 0 is the primary HDU */
+	char name[FLEN_VALUE];		       /* EXTNAME of the HDU; "" when it has none */
+	LONGLONG bytes;			       /* of the file, as f reads it */
+	LONGLONG data, end;		       /* where its data begin and end */
+	bool spoilt;			       /* a checksum of the HDU is wrong */
+	bool floats;			       /* an item of this file has floats */
+	char picture[FLEN_VALUE], planes[256]; /* of note_plane() */
 	struct img empty; /* holds the cards of a primary HDU without pixels for the next item */
 };
 
@@ -334,19 +335,28 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 	wcs_positions(x);
 }
 
-/* Warns once a file when an item is a mask, or holds bits, beside images of floats: a program takes it as one of them. */
+/* Notes the first picture, as --hdu takes it, and items that say something of one by their names, or are integers beside floats. */
 static void
-warn_mask(struct source *s, const struct img *x)
+note_plane(struct source *s, const struct img *x)
 {
-	const bool mask = !strcasecmp(s->name, "DQ") || !strcasecmp(s->name, "MASK") ||
-			  !strcasecmp(s->name, "BPM");
+	const size_t used = strlen(s->planes);
+	char word[FLEN_VALUE + 4] = "";
 
-	if (img_is_float(x->type))
-		s->floats = true;
-	else if (!s->masked && s->unit && (s->floats || mask)) {
-		warn("%s: HDU %d%s%s becomes an item as images do; --hdu=LIST leaves out a mask",
-		     s->file->name, s->unit, *s->name ? " " : "", s->name);
-		s->masked = true;
+	if (*s->name)
+		snprintf(word, sizeof word, " (%s)", s->name);
+	const bool named =
+	    *word && strcasestr(" (DQ) (MASK) (BPM) (FLAGS) (ERR) (UNCERT) (VAR) (VARIANCE) (IVAR) "
+				"(WHT) (WEIGHT) (RMS) (NOISE) (CON) (CTX) (SAMP) (TIME)",
+				word);
+	if (!named && (img_is_float(x->type) || !s->floats)) {
+		s->floats |= img_is_float(x->type);
+		if (!*s->picture && *s->name && !strpbrk(s->name, ", '"))
+			memcpy(s->picture, s->name, sizeof s->picture);
+		else if (!*s->picture)
+			snprintf(s->picture, sizeof s->picture, "%d", s->unit);
+	} else if (!*word || !strstr(s->planes, word)) {
+		snprintf(s->planes + used, sizeof s->planes - used, "%sHDU %d%s", used ? ", " : "",
+			 s->unit, word);
 	}
 }
 
@@ -389,7 +399,7 @@ convert_unit(const struct args *args, struct source *s, struct raw_out *out, str
 
 	describe(&x, s, &l, args->common.max_bytes);
 	if (!args->hdu)
-		warn_mask(s, &x);
+		note_plane(s, &x);
 	if (args->common.verbose)
 		warn("%s: HDU %d: item %ju: %s, %d axes", s->file->name, s->unit,
 		     (uintmax_t)st->items + 1, img_type_name(x.type), x.dim);
@@ -798,6 +808,9 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		    file->name, args->hdu, found, count_words(args->hdu), s.unit - 1);
 	if (st->items == items)
 		die("%s: there is no image in it", file->name);
+	if (*s.picture && *s.planes)
+		warn("%s: items that are no pictures: %s; --hdu=%s leaves them out", file->name,
+		     s.planes, s.picture);
 	img_free(&s.empty);
 	fits_close_file(s.f, &status);
 	if (s.map)
