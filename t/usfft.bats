@@ -431,6 +431,24 @@ END
 	grep -aqx 'units: "deg" "deg"' sky.nrrd
 }
 
+@test "an image of the sky has the cards of its place, and the east where it is" {
+	# one source at l = .5, 30 degrees east of the centre, is -i at u = .5
+	doubles 5x1 .5 0 0 0 -1 | columns 'u v w re im' >one.nrrd
+	for dx in -28.64788975654116 28.64788975654116; do
+		usfft -T 2 --adjoint --pixel=$dx,.9 --centre=350,0 -n 3,1 one.nrrd >sky.nrrd
+		[ "$(numbers <sky.nrrd)" = "$(if [[ $dx = -* ]]; then echo 1.0000 0.0000 -1.0000; else echo -1.0000 0.0000 1.0000; fi)" ]
+		says 'axis mins: 0 0' fits.CRPIX1:=2 "fits.CTYPE1:='RA---SIN'" "fits.CTYPE2:='DEC--SIN'" fits.CDELT2:=0.9 fits.CRVAL1:=350 <sky.nrrd
+		[ ! -x "$B/rawtofits" ] || { rawtofits sky.nrrd | fitstoraw >again && mv again sky.nrrd; }
+		rawlabel --above=.5 --map --to=csv sky.nrrd | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+			NR == 2 { exit !($at["ra"] > 19.9999999 && $at["ra"] < 20.0000001 && $at["dec"] ^ 2 < 1e-14) }'
+	done
+	usfft -T 2 --inverse --pixel=-.9 --centre=350,0 -n 3,1 one.nrrd | says fits.CDELT1:=-0.9
+	[ ! -x "$B/rawtofits" ] || usfft -T 2 --inverse --pixel=-.9 -n 3,1 one.nrrd | rawtofits | has 'CDELT1:=-0.9 / spacing of weir-raw(5)'
+	fails 2 '--centre: goes with' usfft -T 2 --pixel=1 --centre=1,2 -p one.nrrd sky.nrrd
+	fails 2 '--centre: goes with' usfft -T 1 --centre=1,2 -n 3,1 one.nrrd
+	fails 2 "'1,91' is no right ascension" usfft -T 1 --pixel=1 --centre=1,91 -n 3,1 one.nrrd
+}
+
 @test "the sky comes back from many visibilities, with weights and from a stream" {
 	awk 'BEGIN { for (j = 0; j < 400; j++) print 900 * cos(j) * sin(j * j), 900 * cos(j) * cos(j * j), 200 * sin(5 * j) }' |
 		texttoraw >uvw.nrrd

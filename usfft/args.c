@@ -38,6 +38,7 @@ static const struct opt table[] = {
      .writes = true},
     {0, "pixel", OPT_STR, AT(pixel), "DX[,DY]",
      "degrees from pixel to pixel of the sky; points are u v w"},
+    {0, "centre", OPT_STR, AT(centre), "RA,DEC", "--pixel: the phase centre, in degrees"},
     {0, "window", OPT_WORD, AT(window), "NAME", "kaiser or gauss (kaiser)",
      .words = "kaiser|gauss"},
     {0, "strict", OPT_FLAG, AT(strict), NULL,
@@ -77,6 +78,14 @@ parse_pixel(struct job *j)
 {
 	double v[2];
 
+	if (j->a.centre) {
+		opt_reals("--centre", j->a.centre, ',', j->centre, 2);
+		if (!j->a.pixel || (j->type == 2 && !j->a.inverse))
+			die_usage("--centre: goes with --pixel and an image as output");
+		if (!(fabs(j->centre[0]) <= 360 && fabs(j->centre[1]) <= 90))
+			die_usage("--centre: '%s' is no right ascension and declination in degrees",
+				  j->a.centre);
+	}
 	if (!j->a.pixel)
 		return;
 	if (opt_reals_upto("--pixel", j->a.pixel, ',', v, 2) == 1)
@@ -84,6 +93,7 @@ parse_pixel(struct job *j)
 	for (int a = 0; a < 2; a++) {
 		if (!(fabs(v[a]) >= 1e-12 && fabs(v[a]) <= 60))
 			die_usage("--pixel: %g is not in 1e-12..60 or -60..-1e-12 degrees", v[a]);
+		j->degrees[a] = v[a];
 		j->pixel[a] = v[a] * M_PI / 180;
 	}
 }

@@ -91,7 +91,7 @@ void values_free(struct values *v);
 struct args {
 	struct opt_common common;
 	int type, sign, window, output, iter, unit;
-	const char *n, *points, *targets, *weights, *weights_to, *coils, *pixel;
+	const char *n, *points, *targets, *weights, *weights_to, *coils, *pixel, *centre;
 	double tol, rtol, damp;
 	bool adjoint, batch, inverse, strict, has_iter, has_rtol;
 };
@@ -106,10 +106,11 @@ struct job {
 	struct args a;
 	int type, sign; /* after --adjoint */
 	struct usfft_options o;
-	double pixel[2];	  /* of --pixel, as direction cosines */
-	bool pipe;		  /* --weights=pipe */
-	const char *weights_file; /* of --weights; NULL: none */
-	struct gpu *gpu;	  /* NULL: the CPU */
+	double pixel[2];	      /* of --pixel, as direction cosines */
+	double degrees[2], centre[2]; /* of --pixel and --centre, as given */
+	bool pipe;		      /* --weights=pipe */
+	const char *weights_file;     /* of --weights; NULL: none */
+	struct gpu *gpu;	      /* NULL: the CPU */
 
 	struct raw_in *in;
 	struct raw_out *out, *weights_out; /* weights_out: NULL: none */
@@ -199,7 +200,8 @@ void item_check_memory(const struct job *j, size_t bytes);
  */
 void item_write_reals(struct job *j, const void *z, size_t n, bool single);
 
-/* Adds the keys of `from` to the header y of an item of results that was computed from it, and writes the header. */
+/* Adds the keys of `from`, the line of history and those of a share to the header y of results; the second one writes it, too. */
+void item_make_head(struct job *j, struct img *y, const struct img *from);
 void item_write_head(struct job *j, struct img *y, const struct img *from);
 
 /* Writes m results at points as one item. */

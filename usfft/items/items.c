@@ -87,9 +87,8 @@ item_write_row(struct job *j, void *row, size_t n, bool single)
 	item_write_reals(j, row, output == OUTPUT_COMPLEX ? 2 * n : n, single);
 }
 
-/* Adds the keys of `from`, the line of history and those of a share to the header y. */
-static void
-make_head(struct job *j, struct img *y, const struct img *from)
+void
+item_make_head(struct job *j, struct img *y, const struct img *from)
 {
 	for (size_t i = 0; i < from->nkey; i++)
 		if (strcmp(from->key[i].name, "columns") && strcmp(from->key[i].name, "maxval"))
@@ -101,7 +100,7 @@ make_head(struct job *j, struct img *y, const struct img *from)
 void
 item_write_head(struct job *j, struct img *y, const struct img *from)
 {
-	make_head(j, y, from);
+	item_make_head(j, y, from);
 	raw_head(j->out, y);
 }
 
@@ -699,7 +698,7 @@ item_points_to_modes(struct job *j, struct img *x)
 	if (group_suits(j)) {
 		struct img y;
 		stream_modes_head(&y, &o, !j->a.output);
-		make_head(j, &y, x);
+		item_make_head(j, &y, x);
 		group_add(j, &y, &q.v, item_modes(&o));
 		return;
 	}
@@ -757,7 +756,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	if (group_suits(j)) {
 		struct img y;
 		stream_values_head(&y, m, o.single, !j->a.output);
-		make_head(j, &y, x);
+		item_make_head(j, &y, x);
 		group_add(j, &y, &f, m);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* --pixel: visibilities and images of the sky, one item after the other. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
@@ -64,6 +65,29 @@ sky_weigh(struct job *j, const struct usfft_points *pt, const size_t n[3])
 	return w;
 }
 
+/* --centre: gives an image of the sky the FITS cards of its place there, and pixel numbers on its axes. */
+static void
+sky_place(const struct job *j, struct img *y)
+{
+	img_set_key(y, "fits.NAXIS", "2");
+	for (int a = 0; a < 2; a++) {
+		const double value[] = {(double)(y->axis[a].n / 2 + 1), j->degrees[a],
+					j->centre[a]};
+		char name[16];
+
+		for (int i = 0; i < 3; i++) {
+			snprintf(name, sizeof name, "fits.%.5s%d", &"CRPIXCDELTCRVAL"[5 * i],
+				 a + 1);
+			img_set_key(y, name, "%.15g", value[i]);
+		}
+		img_set_key(y, a ? "fits.CTYPE2" : "fits.CTYPE1", a ? "'DEC--SIN'" : "'RA---SIN'");
+		img_set_key(y, a ? "fits.CUNIT2" : "fits.CUNIT1", "'deg     '");
+		img_set_unit(&y->axis[a], NULL);
+		y->axis[a].min = 0;
+		y->axis[a].spacing = 1;
+	}
+}
+
 void
 sky_write(struct job *j, const struct img *x, const size_t n[3], const double *image, bool single)
 {
@@ -75,12 +99,14 @@ sky_write(struct job *j, const struct img *x, const size_t n[3], const double *i
 	o.single = single;
 	stream_modes_head(&y, &o, false);
 	for (int a = 0; a < 2; a++) {
-		const double degrees = j->pixel[a] * 180 / M_PI;
-		y.axis[a].spacing = degrees;
-		y.axis[a].min *= degrees;
+		y.axis[a].spacing = j->degrees[a];
+		y.axis[a].min *= j->degrees[a];
 		img_set_unit(&y.axis[a], "deg");
 	}
-	item_write_head(j, &y, x);
+	item_make_head(j, &y, x);
+	if (j->a.centre)
+		sky_place(j, &y);
+	raw_head(j->out, &y);
 	if (!single)
 		item_write_reals(j, image, count, false);
 	for (size_t i = 0; single && i < count; i += 512) {
