@@ -95,7 +95,7 @@ image rawlabel --to=csv
 image rawlabel --split=3
 sky rawlabel --map --to=csv
 image rawlabel --markers=image
-sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image
+sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image --labels=image
 image rawdist -t 2
 image rawback -t 2 --box=5 --mask=image --rms=rms
 image rawwarp -t 2 --like=image
@@ -134,7 +134,7 @@ inputs() {
 	rawtile --size=8x8 image >tiles
 	pgmtoraw image | sed '/^encoding/i geotransform:=500 10 0 900 0 -10' | rawtile --size=8x8 >map
 	printf '1 2\n3 4\n' >numbers
-	printf 'x,y\n3,4\n' >places
+	printf 'x,y,label\n3,4,1\n' >places
 	rawtofits image >fits
 	head -c 5000 fits >short
 	fitstoraw fits | sed '0,/^fits.NAXIS:/s//fits.CTYPE1:='"'RA---ARC'\nfits.CTYPE2:='DEC--ARC'"'\n&/' >sky

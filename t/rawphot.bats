@@ -44,6 +44,19 @@ at() {
 	same got "$(printf 'x,y,flags\n0,4,5\n3,4,4\n9,9,0')"
 }
 
+@test "--labels: samples of a neighbour are those on the other side, or none" {
+	# A neighbour of 100 covers the column to the right of 10, then that to the left, too.
+	rawmath 'x == 11 ? 100 : x == 9 ? 3 : 1' ones >a
+	rawmath 'x == 11 ? 2 : x == 10 && y == 10 ? 1 : 0' ones >right
+	rawmath 'x == 9 ? 3 : a' right >both
+	of() { rawphot --at=<(printf 'x,y,label\n10,10,1\n') --radius=20 "$@" <(rawaxes --crop=0:9:12 --crop=1:10:11 a) | tail -n 1 | cut -d, -f 3,5; }
+	same <(of) 104,1
+	same <(of --labels=<(rawaxes --crop=0:9:12 --crop=1:10:11 right)) 7,1
+	same <(of --labels=<(rawaxes --crop=0:9:12 --crop=1:10:11 both)) 1,1
+	fails 1 '--labels: the shapes differ' rawphot --at=<(printf 'x,y,label\n1,1,1\n') --radius=1 --labels=five.pgm ones
+	fails 1 'it has no label' rawphot --at=<(printf 'x,y\n1,1\n') --radius=1 --labels=right ones
+}
+
 @test "--kron takes the moments of the places: of a pixel, and of axes that change places" {
 	rawmath 'x == 10 && y == 10 ? 7 : 0' ones >a
 	rawphot --kron --at=<(printf 'x,y,xx,yy,xy\n10,10,0,0,0\n') --noise=1 a | grep -x '10,10,7,1.790821738[0-9]*,3.5,0,0'

@@ -17,16 +17,17 @@ const char *const weir_prog = "rawphot";
 enum { RADII = 32, NAMES = 256, BATCH = 1024, EDGE = 1, MISSING = 2, NEAR = 4 };
 
 /* The columns of --at that count. */
-static const char *const columns[] = {"x", "y", "xx", "yy", "xy", "item"};
-enum { X, Y, XX, YY, XY, ITEM, COLUMNS };
+static const char *const columns[] = {"x", "y", "xx", "yy", "xy", "item", "label"};
+enum { X, Y, XX, YY, XY, ITEM, LABEL, COLUMNS };
 
 struct args {
 	struct opt_common common;
-	const char *at, *radii, *annulus, *noise;
+	const char *at, *radii, *annulus, *noise, *labels;
 	double radius[RADII], ring[2], deviation, gain;
 	size_t nradius, n;
 	bool kron;
 	struct img deviations;	  /* the file of --noise, with its samples; zeroed: none */
+	struct img owners;	  /* the file of --labels, with its samples; zeroed: none */
 	double (*place)[COLUMNS]; /* [n], owned; NaN: the file has no such column */
 	char sky[20];		  /* of the item before */
 
@@ -34,7 +35,7 @@ struct args {
 	struct img_picture shape;
 	size_t item;
 	uint8_t *places; /* [h][w]: how many are in a pixel, 2 for more */
-	double *rows;	 /* two of the picture for each thread */
+	double *rows;	 /* three of the picture for each thread */
 };
 
 static const struct opt table[] = {
@@ -44,6 +45,8 @@ static const struct opt table[] = {
     {0, "annulus", OPT_STR, AT(annulus), "IN,OUT", "subtract the clipped mean of a ring"},
     {0, "noise", OPT_STR, AT(noise), "N", "a sample's deviation, or a file of them"},
     {0, "gain", OPT_ABOVE, AT(gain), "E", "electrons in a unit of the picture"},
+    {0, "labels", OPT_STR, AT(labels), "FILE",
+     "samples of another label than the place do not count"},
     {0}};
 
 static const struct opt_program program = {
@@ -62,7 +65,7 @@ read_places(struct args *args)
 	char *text = NULL, *rest, *end;
 
 	for (int line = 1; getline(&text, &size, f) > 0; line++) {
-		double v[COLUMNS + 1] = {NAN, NAN, NAN, NAN, NAN, NAN};
+		double v[COLUMNS + 1] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 		int n = 0;
 
 		for (char *w; n < NAMES && (w = strtok_r(n ? NULL : text, ",; \t\r\n", &rest)); n++)
@@ -74,10 +77,14 @@ read_places(struct args *args)
 		names = line == 1 ? n : names;
 		if (line == 1 || !n)
 			continue;
-		if (n != names || !isfinite(v[X] + v[Y]) ||
+		const bool lacks = args->labels && isnan(v[LABEL]);
+		if (n != names || !isfinite(v[X] + v[Y]) || lacks ||
 		    (args->kron && !(v[XX] * v[YY] >= v[XY] * v[XY])))
 			die("%s: line %d: it has no %s, or not a number for each name", args->at,
-			    line, args->kron ? "x, y, xx, yy and xy" : "x and y");
+			    line,
+			    lacks	 ? "label"
+			    : args->kron ? "x, y, xx, yy and xy"
+					 : "x and y");
 		args->place = weir_xgrow(args->place, &room, args->n + 1, sizeof *args->place);
 		memcpy(args->place[args->n++], v, sizeof *args->place);
 	}
@@ -106,6 +113,8 @@ check(void *options)
 		args->deviation = args->annulus || args->gain > 0 ? 0 : NAN;
 	else if (!opt_number(args->noise, &args->deviation))
 		raw_load_file(args->noise, args->common.max_bytes, true, &args->deviations);
+	if (args->labels)
+		raw_load_file(args->labels, args->common.max_bytes, true, &args->owners);
 	read_places(args);
 }
 
@@ -124,12 +133,13 @@ find_place(const struct args *args, size_t i, double s[COLUMNS])
 		s[XX + k] = v[XX + k] / step[k] / step[k];
 	}
 	s[XY] = v[XY] / step[0] / step[1];
+	s[LABEL] = v[LABEL];
 	return isnan(v[ITEM]) || v[ITEM] == (double)args->item;
 }
 
-/* An ellipse about x, y, which dx / a and (dy - s dx) / b turn into the unit disc. */
+/* An ellipse about x, y, which dx / a and (dy - s dx) / b turn into the unit disc; of the thing with that label. */
 struct ellipse {
-	double x, y, a, b, s;
+	double x, y, a, b, s, label;
 };
 
 /* That of k deviations by the moments of the place. A thin one has those of a pixel, too. */
@@ -139,7 +149,8 @@ ellipse_of(const double v[COLUMNS], double k)
 	const double more = v[XX] * v[YY] - v[XY] * v[XY] < 1. / 144 ? 1. / 12 : 0,
 		     xx = v[XX] + more, s = v[XY] / xx, yy = v[YY] + more - s * v[XY];
 
-	return (struct ellipse){v[X], v[Y], k * sqrt(xx), k * sqrt(fmax(yy, 1. / 144)), s};
+	return (struct ellipse){v[X], v[Y],    k * sqrt(xx), k * sqrt(fmax(yy, 1. / 144)),
+				s,    v[LABEL]};
 }
 
 /* A place relative to the disc. Returns its distance from the centre. */
@@ -211,6 +222,26 @@ load(double *v, const struct img *x, size_t at, size_t n)
 	sample_load(v, (char *)x->data + at * img_type_size(x->type), x->type, n);
 }
 
+static bool
+is_of_another(const struct ellipse *e, double label)
+{
+	return label != 0 && label != e->label;
+}
+
+/* The sample on the other side of the place; NaN where that is outside, or of another label, too. */
+static double
+opposite(const struct args *p, const struct ellipse *e, size_t x, size_t y)
+{
+	const double i = rint(2 * e->x - (double)x), j = rint(2 * e->y - (double)y);
+	double v, label;
+
+	if (!(i >= 0 && j >= 0 && i < (double)p->shape.w && j < (double)p->shape.h))
+		return NAN;
+	load(&label, &p->owners, (size_t)j * p->shape.w + (size_t)i, 1);
+	load(&v, p->world.x, (size_t)j * p->shape.w + (size_t)i, 1);
+	return is_of_another(e, label) ? NAN : v;
+}
+
 /* Sums over the ellipse; or over the pixels with centres in the ring and samples in its limits, with variance the sum of squares. */
 static struct sums
 sum(const struct args *p, const struct ellipse *e, double level, const double ring[4])
@@ -219,8 +250,8 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 	const double half =
 	    hypot(.5 / e->a, (.5 + fabs(e->s) / 2) / e->b); /* of a pixel's diagonal */
 	const bool noisy = p->deviations.data && !ring;
-	double *const row = p->rows + 2 * (size_t)omp_get_thread_num() * p->shape.w;
-	double *const noise = row + p->shape.w, u[2];
+	double *const row = p->rows + 3 * (size_t)omp_get_thread_num() * p->shape.w;
+	double *const noise = row + p->shape.w, *const owner = noise + p->shape.w, u[2];
 	struct sums t = {0};
 	size_t box[4];
 
@@ -231,9 +262,14 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 		load(row + box[0], p->world.x, at + box[0], box[1] - box[0]);
 		if (noisy)
 			load(noise + box[0], &p->deviations, at + box[0], box[1] - box[0]);
+		if (p->labels)
+			load(owner + box[0], &p->owners, at + box[0], box[1] - box[0]);
 		for (size_t x = box[0]; x < box[1]; x++) {
-			const double v = row[x], f = v - level,
-				     d = to_disc(e, (double)x, (double)y, u),
+			const bool other = p->labels && is_of_another(e, owner[x]);
+			const double v = !other ? row[x]
+					 : ring ? NAN
+						: opposite(p, e, x, y),
+				     f = v - level, d = to_disc(e, (double)x, (double)y, u),
 				     s = ring	 ? f
 					 : noisy ? noise[x]
 						 : p->deviation;
@@ -246,7 +282,7 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 			if (!(w > 0))
 				continue;
 			t.places += p->places[at + x];
-			t.flags |= isfinite(v) ? 0 : MISSING;
+			t.flags |= isfinite(v) || other ? 0 : MISSING;
 			if (!isfinite(v))
 				continue;
 			t.area += w;
@@ -261,14 +297,14 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 
 /* The ring's samples, but for those more than 3 deviations off their mean, until all stay. flux: the mean; variance: of a sample. */
 static struct sums
-find_level(const struct args *p, double x, double y)
+find_level(const struct args *p, const double v[COLUMNS])
 {
 	double mean = 0, was = -1, ring[4] = {p->ring[0], p->ring[1], -INFINITY, INFINITY};
 	struct sums t = {0};
 
 	while (t.area != was) {
 		was = t.area;
-		t = sum(p, &(struct ellipse){x, y, 1, 1, 0}, mean, ring);
+		t = sum(p, &(struct ellipse){v[X], v[Y], 1, 1, 0, v[LABEL]}, mean, ring);
 		t.flux /= t.area; /* NaN of none */
 		t.variance = fmax(t.variance / t.area - t.flux * t.flux, 0);
 		t.flux = mean += t.flux;
@@ -310,11 +346,11 @@ measure_place(const struct args *args, size_t i)
 		return f;
 	f.flags = 0;
 	if (args->annulus) {
-		level = find_level(args, v[X], v[Y]);
+		level = find_level(args, v);
 		*to++ = level.flux;
 	}
 	for (size_t k = 0; k < args->nradius; k++, to += 2) {
-		e = (struct ellipse){v[X], v[Y], args->radius[k], args->radius[k], 0};
+		e = (struct ellipse){v[X], v[Y], args->radius[k], args->radius[k], 0, v[LABEL]};
 		f.flags |= measure(args, &e, &level, to);
 	}
 	if (args->kron) {
@@ -336,7 +372,7 @@ put_places(struct raw_out *out, struct args *args)
 	const int threads = par_threads(args->common.threads);
 	struct found *found = weir_xalloc(BATCH, sizeof *found);
 
-	args->rows = weir_xalloc(2 * (size_t)threads, args->shape.w * sizeof(double));
+	args->rows = weir_xalloc(3 * (size_t)threads, args->shape.w * sizeof(double));
 	for (size_t from = 0; from < args->n; from += BATCH) {
 		const size_t n = args->n - from < BATCH ? args->n - from : BATCH;
 
@@ -384,9 +420,13 @@ measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 
 	if (!img_picture(x, s) || s->c * s->n != 1)
 		raw_die(in, "it is not one picture of one plane; rawaxes --slice takes one");
-	if (args->deviations.data &&
-	    (!img_picture(&args->deviations, &n) || n.w != s->w || n.h != s->h || n.c * n.n != 1))
-		raw_die(in, "--noise: the shapes differ");
+	for (int i = 0; i < 2; i++) {
+		const struct img *beside = i ? &args->owners : &args->deviations;
+
+		if (beside->data &&
+		    (!img_picture(beside, &n) || n.w != s->w || n.h != s->h || n.c * n.n != 1))
+			raw_die(in, "%s: the shapes differ", i ? "--labels" : "--noise");
+	}
 	raw_map(in, x);
 	args->item = st->items;
 	args->places = weir_xalloc(s->w * s->h, sizeof *args->places);
