@@ -140,9 +140,11 @@ $(addprefix $(B)/,$(notdir $(GUESTS))): $(GPU) $(B)/libcommon.a
 $(addprefix $(B)/,$(notdir $(TOOLS:.c=))): $(B)/%: $$(call tool,$$*) $(B)/libtools.a $(B)/libcommon.a
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
-# The script that lists them all.
-$(B)/weir: common/tools/weir Makefile $(COMPILED)
-	$(call say,SED)sed 's/@PROGRAMS@/$(notdir $(COMPILED))/; s/@VERSION@/$(VERSION)/' $< >$@ && chmod 755 $@
+# The script that lists them all, and has the jobs.
+JOBS := $(filter-out common/jobs/common,$(wildcard common/jobs/*))
+$(B)/weir: common/tools/weir common/jobs/common $(JOBS) Makefile $(COMPILED)
+	$(call say,SED)sed 's/@PROGRAMS@/$(notdir $(COMPILED))/; s/@VERSION@/$(VERSION)/; s/@JOBS@/$(notdir $(JOBS))/' $< | \
+	 sed $(JOBS:%=-e '/^# --- jobs/r %') -e '/^# --- jobs/r common/jobs/common' >$@ && chmod 755 $@
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))

@@ -16,7 +16,9 @@ setup() {
 		./share/bash-completion/completions/weir-wconv
 		./share/fish/vendor_completions.d/weir-rawinfo.fish
 		./share/fish/vendor_completions.d/weir-wconv.fish
+		./share/man/man1/weir-changes.1
 		./share/man/man1/weir-rawinfo.1
+		./share/man/man1/weir-sources.1
 		./share/man/man1/weir-wconv.1
 		./share/zsh/site-functions/_weir-rawinfo
 		./share/zsh/site-functions/_weir-wconv

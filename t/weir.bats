@@ -32,7 +32,8 @@ load lib
 @test "weir lists every program, runs one, and finds options and the words of others" {
 	for program in "$B"/*; do
 		[ ! -f "$program" ] || [ ! -x "$program" ] || basename "$program"
-	done | grep -vx weir | diff - <(weir | awk '/^  / { print $1 }' | sort)
+	done | sort | diff - <(weir | awk '/^  / { print $1 }' | sort -u)
+	weir help errors fits | grep '^weir sources ' 
 	pgm 2 1 9 3 4 >a.pgm
 	[ "$(weir rawtotext a.pgm)" = '3 4' ]
 	weir help min-area rawlabel | grep -x '  rawlabel --min-area          is --min-size'
