@@ -110,8 +110,8 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(compile)
 $(foreach f,$(VARIED),$(eval $(call objects,$(f)): $(B)/obj/%.o: $(f) $(B)/flags; $$(compile)))
 
-# GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90'.
-# Newer ones run by PTX.
+# GPU architectures: the machine's own where there is a GPU, else Hopper. Packages ask for all: ARCHS='75 80 86 89 90 100 120'.
+# Others that are newer run by PTX.
 ARCHS ?= $(if $(wildcard /dev/nvidia0),native,90)
 gencode = $(if $(filter native,$(1)),-arch=native,-gencode arch=compute_$(1),code=sm_$(1))
 $(B)/obj/%.cu.o: %.cu $(B)/flags
