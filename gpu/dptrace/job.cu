@@ -67,16 +67,16 @@ take_host(struct dp_job *j, gpu_block *a)
 }
 
 /* The windows of h1 before h2: those of the guide before where spacings repeat, else new ones. */
-size_t
+dp_table
 windows_of(struct dp_job *j, const struct course *c, struct bound phi, double h1, double h2,
 	   const dp_table *last)
 {
 	if (last && last->h1 == h1 && last->h2 == h2)
-		return last->at;
-	const size_t at = j->windows;
-	j->table[j->ntable++] = {h1, h2, c->dv, phi, c->rows, course_climb(c), at};
+		return *last;
+	const dp_table t = {h1, h2, c->dv, phi, c->rows, course_climb(c), j->windows};
+	j->table[j->ntable++] = t;
 	j->windows += 2 * (2 * (size_t)c->rows - 1);
-	return at;
+	return t;
 }
 
 void
@@ -101,13 +101,8 @@ fill_guides(struct dp_job *j, const struct course *c, struct bound phi, dp_guide
 		if (g == 0)
 			continue;
 		const double h1 = c->h[g - 1], h2 = c->h[g];
-		before.at = windows_of(j, c, phi, h1, h2, g > 1 ? &before : NULL);
-		before.h1 = h1;
-		before.h2 = h2;
-		after.at =
-		    h1 == h2 ? before.at : windows_of(j, c, phi, h2, h1, g > 1 ? &after : NULL);
-		after.h1 = h2;
-		after.h2 = h1;
+		before = windows_of(j, c, phi, h1, h2, g > 1 ? &before : NULL);
+		after = h1 == h2 ? before : windows_of(j, c, phi, h2, h1, g > 1 ? &after : NULL);
 		v[g].before = before.at;
 		v[g].after = after.at;
 	}

@@ -15,6 +15,7 @@
  *
  * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back); 2 where the marker is made on the device.
  */
+#include "gpu/block.h"
 #include "gpu/morphrec/field.h"
 
 #include <stdio.h>
@@ -55,7 +56,8 @@ struct job {
 	/* The units of J before and behind the share, as they were at the start. */
 	char *beyond[2];
 	size_t band;	      /* units of a band */
-	char *owed;	      /* owned; owed[b + 1]: band b may have something to do */
+	char *owed;	      /* owed[b + 1]: band b may have something to do */
+	void *held;	      /* the memory of both, owned */
 	part here;	      /* the band whose words on the device are up to date; n = 0: none */
 	size_t tiles, visits; /* for the figures */
 };
@@ -443,13 +445,15 @@ share_out(struct gpu *g, job *o, size_t n, bool rim)
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!o[i].share.n)
 			continue;
-		o[i].owed = static_cast<char *>(weir_alloc(bands_of(&o[i]) + 2, 1));
-		for (int end = 0; end < 2; end++)
-			o[i].beyond[end] = static_cast<char *>(weir_alloc(o->unit, o->size));
-		if (!o[i].owed || !o[i].beyond[0] || !o[i].beyond[1])
-			err = -ENOMEM;
-		else
+		o[i].held = gpu_place_on_host([=](gpu_block *b) {
+			o[i].owed = gpu_take<char>(b, bands_of(&o[i]) + 2);
+			for (char *&beyond : o[i].beyond)
+				beyond = gpu_take<char>(b, bytes_of(o, 1));
+		});
+		if (o[i].held)
 			memset(o[i].owed, 1, bands_of(&o[i]) + 2);
+		else
+			err = -ENOMEM;
 	}
 	return err;
 }
@@ -461,10 +465,8 @@ dismiss(job *o, size_t n)
 		o->p->figures.tiles += o[i].tiles;
 		o->p->figures.visits += o[i].visits;
 		o[i].tiles = o[i].visits = 0;
-		weir_free(o[i].owed);
-		weir_free(o[i].beyond[0]);
-		weir_free(o[i].beyond[1]);
-		o[i].owed = o[i].beyond[0] = o[i].beyond[1] = NULL;
+		weir_free(o[i].held);
+		o[i].held = NULL;
 	}
 }
 

@@ -137,38 +137,26 @@ model_gathers(struct gpu *g, const radon_flow &f, const float *from)
 	return 0;
 }
 
-int
-pad(struct gpu *g, const radon_flow &f, unsigned at)
-{
-	const size_t rows = f.w.n * f.in.rows;
-
-	GPU_EACH(g, pad_rows, rows * f.w.nfft, f.time, f.x, (unsigned)f.in.len, at, f.w.nfft);
-	return 0;
-}
-
-/* The panel in m by least squares, and the figures of its reports. */
-int
-solve(struct gpu *g, const struct radon_core *p, const radon_job &w, struct radon_report *report)
-{
-	GPU_DO(radon_solve(g, w, radon_damping(p), p->exact_rhs, report));
-	return report && w.nq > 1 ? radon_edges_found(g, p, w, report) : 0;
-}
-
+/* f.x to f.result. A panel by least squares has figures in its report. */
 int
 transform(struct gpu *g, const struct radon_core *p, radon_flow *f, struct radon_report *report)
 {
 	const bool model = p->o.mode == RADON_MODEL;
 	const size_t rows = f->w.n * f->in.rows;
+	const unsigned at = model ? 0 : (unsigned)p->lead;
 
-	GPU_DO(pad(g, *f, model ? 0 : p->lead));
+	GPU_EACH(g, pad_rows, rows * f->w.nfft, f->time, f->x, (unsigned)f->in.len, at, f->w.nfft);
 	GPU_DO(to_spectra(g, *f, rows, model ? f->w.m : f->w.d));
 	if (model)
 		return model_gathers(g, *f, NULL);
 	GPU_DO(clear(g, *f, (size_t)f->w.n * f->w.nq, f->w.m));
-	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive)
-		GPU_DO(solve(g, p, f->w, report));
-	else if (f->w.bins && p->o.mode != RADON_LSQ)
+	if (f->w.bins && p->o.mode == RADON_LSQ && p->nlive) {
+		GPU_DO(radon_solve(g, f->w, radon_damping(p), p->exact_rhs, report));
+		if (report && f->w.nq > 1)
+			GPU_DO(radon_edges_found(g, p, f->w, report));
+	} else if (f->w.bins && p->o.mode != RADON_LSQ) {
 		GPU_DO(radon_adjoint(g, f->w));
+	}
 	if (p->o.subtract) {
 		GPU_DO(mute_modes(g, *f));
 		return model_gathers(g, *f, f->x);

@@ -143,18 +143,6 @@ see(size_t i, const wc_work<T> &w, const wc_tiles<T> &b)
 	b.seen[i] = seen != 0;
 }
 
-template <class T>
-int
-wc_windows(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b)
-{
-	const size_t all = (size_t)b.n * b.ny * b.nx;
-
-	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
-	GPU_LAUNCH(g, gather<T>, b.ny * b.n, WC_THREADS, 0, w, b);
-	GPU_EACH(g, see<T>, all, w, b);
-	return 0;
-}
-
 /* --- spectra of kernels in a ring ------------------------------------------------------------------------------------ */
 
 /* The sums of the kernels' rows: thread = row. */
@@ -215,18 +203,6 @@ wc_rows_back(struct gpu *g, const wc_tiles<T> &b, size_t high, wc_cx<T> *from)
 	return gpu_fft(g, &f, 1, from, b.real);
 }
 
-/* The spectra of the kernels of function fy to its slot. */
-template <class T>
-int
-make_spectra(struct gpu *g, const wc_work<T> &w, const wc_tiles<T> &b, unsigned fy)
-{
-	wc_cx<T> *to = b.kernel + (size_t)(fy % b.slots) * b.columns * w.nfx * b.ny;
-
-	GPU_EACH(g, pad_kernels<T>, (size_t)w.nfx * b.ny * b.nx, w, b, fy);
-	GPU_DO(wc_rows(g, b, (size_t)w.nfx * b.ny, to));
-	return wc_columns(g, b, w.nfx, -1, to);
-}
-
 /* Gives b the sums of the kernels' rows, and computes them if they are fresh. */
 template <class T>
 int
@@ -248,8 +224,12 @@ wc_fill_ring(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 	     wc_tiles<T> *b)
 {
 	GPU_DO(gpu_array(g, WC_SPECTRA, p->slots * b->columns * w.nfx * b->ny, &b->kernel));
-	for (size_t f = fresh.from; f < fresh.to; f++)
-		GPU_DO(make_spectra(g, w, *b, (unsigned)f));
+	for (size_t f = fresh.from; f < fresh.to; f++) {
+		wc_cx<T> *const to = b->kernel + f % b->slots * b->columns * w.nfx * b->ny;
+		GPU_EACH(g, pad_kernels<T>, (size_t)w.nfx * b->ny * b->nx, w, *b, (unsigned)f);
+		GPU_DO(wc_rows(g, *b, (size_t)w.nfx * b->ny, to));
+		GPU_DO(wc_columns(g, *b, w.nfx, -1, to));
+	}
 	return 0;
 }
 
@@ -377,7 +357,9 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
 	bool start = true;
 
-	GPU_DO(wc_windows(g, w, b));
+	GPU_TRY(g, cudaMemsetAsync(b.any, 0, b.n * sizeof *b.any, g->stream[0]));
+	GPU_LAUNCH(g, gather<T>, b.ny * b.n, WC_THREADS, 0, w, b);
+	GPU_EACH(g, see<T>, (size_t)b.n * b.ny * b.nx, w, b);
 	GPU_DO(wc_rows(g, b, (size_t)b.n * b.ny, b.image));
 	GPU_DO(wc_columns(g, b, b.n, -1, b.image));
 	for (unsigned i = 0; i < p->x.most; i++) {

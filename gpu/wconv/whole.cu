@@ -126,17 +126,6 @@ __global__ void __launch_bounds__(32 * WARPS, 1)
 	}
 }
 
-template <class T>
-int
-wc_scatter(struct gpu *g, const wc_whole<T> &o)
-{
-	const unsigned segments = gpu_blocks(o.a.wide, SPAN);
-
-	GPU_LAUNCH(g, scatter<T>, gpu_blocks(o.a.high, WARPS) * segments, 32 * WARPS, 0, o.w, o.a,
-		   segments);
-	return 0;
-}
-
 /* --- factors and edges ------------------------------------------------------------------------------------------------ */
 
 /* Returns (sum of the local kernel) / (its sum over known pixels), or 0 where less than WCONV_KNOWN of its weight is known. */
@@ -283,12 +272,17 @@ int
 wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
 {
 	const size_t n = (size_t)o->w.rows * o->w.width;
+	const unsigned segments = gpu_blocks(o->a.wide, SPAN);
 
 	o->a.in = o->a.weighed ? o->a.weighed : y;
 	o->a.out = x;
 	if (o->a.weighed)
 		GPU_EACH(g, weigh<T>, n, o->w, y, o->a.weighed);
-	GPU_DO(o->p->direct ? wc_scatter<T>(g, *o) : wc_scatter_tiles<T>(g, o));
+	if (o->p->direct)
+		GPU_LAUNCH(g, scatter<T>, gpu_blocks(o->a.high, WARPS) * segments, 32 * WARPS, 0,
+			   o->w, o->a, segments);
+	else
+		GPU_DO(wc_scatter_tiles<T>(g, o));
 	GPU_EACH(g, fold<T>, o->p->q.w * o->p->q.h, o->a);
 	return 0;
 }
