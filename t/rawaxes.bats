@@ -96,6 +96,42 @@ offsets() {
 	rawaxes --slice=0:3 c | rawtofits | has CRPIX3:=-1.0 CRPIX1:=3.0 "CTYPE3:='RA---TAN'" "CTYPE1:='DEC--TAN'"
 }
 
+@test "axes are merged and split: the samples stay, and what described the axis goes or comes back" {
+	item float '2 6 2' 'centers: none node none' 'spacings: nan .5 nan' 'axis mins: nan 3 nan' 'labels: "k" "t" "coil"' 'units: "" "s" ""' \
+		'kinds: list domain domain' fits.CRPIX2:=1.0 fits.GAIN1:=2.0 geotransform:='0 1 0 0 0 1' -- {1..24} >a
+	rawaxes --split=1:3 a >b
+	for line in 'sizes: 2 3 2 2' 'spacings: nan 0.5 1.5 nan' 'axis mins: nan 3 3 nan' 'labels: "k" "t" "" "coil"' 'units: "" "s" "s" ""' \
+		'kinds: list domain domain domain' fits.GAIN1:=2.0; do
+		rawinfo b | grep -xF "$line"
+	done
+	run -1 grep -a -e CRPIX -e geotransform b
+	diff <(samples a) <(samples b)
+	rawaxes --merge=1,2 b | rawinfo | grep -x -e 'sizes: 2 6 2' -e 'spacings: nan 0.5 nan' -e 'axis mins: nan 3 nan' -e 'labels: "k" "t" "coil"' | wc -l | grep -x 4
+	rawaxes --merge=1,2 a | rawinfo | grep -x -e 'sizes: 2 12' -e 'labels: "k" ""' | wc -l | grep -x 2
+	rawaxes --merge=x,2 --split=1:4 a | rawinfo | grep -x 'sizes: 2 4 3'
+	rawaxes --order=1,2,0 --merge=1,2 --split=0:2 a | rawinfo | grep -x 'sizes: 12 2 1'
+	fails 1 '--merge: the second axis is not behind the first' rawaxes --merge=0,2 a
+	fails 1 '--merge: axis 1 is sliced away' rawaxes --slice=1:0 --merge=1,2 a
+	fails 1 '--split: 6 samples are not divided by 4' rawaxes --split=1:4 a
+	fails 1 '--split: it has no axis 3' rawaxes --split=3:1 a
+	fails 2 "--merge: '1' is not A,B" rawaxes --merge=1 a
+	fails 2 "--split: '1:0' is not A:N" rawaxes --split=1:0 a
+	item uchar '3 2' 'kinds: RGB-color domain' tupltype:=RGB -- 1 2 3 4 5 6 >c
+	rawaxes --merge=0,1 c | rawinfo | grep -x 'kinds: domain'
+	run -1 grep -a tupltype <(rawaxes --merge=0,1 c)
+}
+
+@test "lists of traces follow axes that are merged and split" {
+	item float '1 2 3' 'offsets:=1 2' 'traces:=1 2 3 4 5 6' -- {1..6} >a
+	rawaxes --merge=1,2 a >b
+	grep -ax -e 'offsets:=1 2 1 2 1 2' -e 'traces:=1 2 3 4 5 6' b | wc -l | grep -x 2
+	rawaxes --split=1:3 b | grep -ax 'offsets:=1 2 1 2 1 2'
+	rawaxes --split=1:1 a | grep -ax 'offsets:=1 2'
+	run -1 grep -a ^traces <(rawaxes --split=1:1 a)
+	run -1 grep -a ^offsets <(rawaxes --merge=0,1 a)
+	rawaxes --split=2:1 a | rawaxes --merge=2,3 | grep -ax 'offsets:=1 2'
+}
+
 # sip [KEY...]: a picture of 4x2 pixels whose polynomials are A = 3 u^2 + 5 u v and B = 7 v^2.
 sip() {
 	item float '4 2' fits.NAXIS:=2 fits.CRPIX1:=2.0 fits.CRPIX2:=1.0 fits.A_ORDER:=2 fits.A_2_0:=3.0 fits.A_1_1:=5.0 \

@@ -491,6 +491,31 @@ axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchan
 }
 
 void
+axiskeys_reshape_traces(struct img *y, int k, bool split)
+{
+	const size_t one = y->dim > 1 ? y->axis[1].n : 1,
+		     both = y->dim > 2 ? one * y->axis[2].n : one;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		const char *text = img_key(y, names[i]);
+		const size_t n = text ? axiskeys_count(text) : 0;
+		const int last = n == one ? 1 : n == both ? 2 : 0; /* axis of the list */
+		if (!last || k > last)
+			continue;
+		if (!k || (split && last == 2)) {
+			img_drop_key(y, names[i]);
+		} else if (last == k && !split) {
+			const size_t times = y->axis[k + 1].n;
+			char *list = weir_xalloc(times, strlen(text) + 1), *s = list;
+			for (size_t r = 0; r < times; r++)
+				s += sprintf(s, r ? " %s" : "%s", text);
+			img_set_key(y, names[i], "%s", list);
+			weir_free(list);
+		}
+	}
+}
+
+void
 axiskeys_lay_traces(struct img *y, const struct img *x, size_t first)
 {
 	const size_t part = x->dim > 1 ? x->axis[1].n : 0, whole = part ? y->axis[1].n : 0;

@@ -1,4 +1,4 @@
-/* rawaxes: cuts, slices, flips and reorders the axes of items. */
+/* rawaxes: cuts, slices, flips, reorders, merges and splits the axes of items. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,8 @@ const char *const weir_prog = "rawaxes";
 struct args {
 	struct opt_common common;
 	struct opt_list crop, slice;
-	const char *flip, *order;
+	const char *flip, *order, *merge, *split;
+	size_t merged[2], cut, part; /* axes of --merge; axis and samples of --split */
 
 	/* What an option says of an axis: slices come first, then crops, flips and the norder axes of --order. */
 	struct use {
@@ -41,10 +42,13 @@ static const struct opt table[] = {
      "axes turned round, by commas: 1 turns a picture upside down"},
     {0, "order", OPT_STR, AT(order), "AXES",
      "the axes that are left, fastest first: 1,0 transposes"},
+    {0, "merge", OPT_STR, AT(merge), "A,B", "make one axis of A and of B, which is behind it"},
+    {0, "split", OPT_STR, AT(split), "A:N", "make two axes of A, the faster of N samples"},
     {0}};
 
 static const struct opt_program program = {
-    .what = "Cuts, slices, flips and reorders axes: 0 is the fastest; or x, y, z and c.",
+    .what = "Cuts, slices, flips, reorders, merges and splits axes: 0 is the fastest; or x, y, z "
+	    "and c.",
     .example = "rawaxes --crop=40x30+10+5 photo.ppm >detail.ppm",
     .table = table};
 
@@ -96,6 +100,20 @@ parse_crop(struct args *args, const char *text)
 			  text);
 }
 
+static void
+parse_reshape(struct args *args)
+{
+	const char *s = args->merge;
+
+	if (s && (!axis_take(&s, &args->merged[0]) || *s++ != ',' ||
+		  !axis_take(&s, &args->merged[1]) || *s))
+		die_usage("--merge: '%s' is not A,B, two axes", args->merge);
+	s = args->split;
+	if (s && (!axis_take(&s, &args->cut) || *s++ != ':' ||
+		  !word_size_before(&s, '\0', &args->part) || !args->part))
+		die_usage("--split: '%s' is not A:N, an axis and samples", args->split);
+}
+
 /*
  * Finds the axes x, y, z and c in the item; NULL: none yet. Returns -1 when options contradict each other, as far as their axes
  * are found.
@@ -135,6 +153,7 @@ check(void *options)
 		parse_crop(args, args->crop.v[i]);
 	parse_axes(args, FLIP, args->flip);
 	parse_axes(args, ORDER, args->order);
+	parse_reshape(args);
 	if (find_axes(args, NULL, &why))
 		die_usage("%s", why.text);
 }
@@ -300,6 +319,116 @@ reorder(const struct raw_in *in, struct img *y, struct view *v)
 	v->dim = v->dim ? v->dim : 1;
 }
 
+/* --- other axes of the same samples ------------------------------------------------------------------------------------------ */
+
+/* Returns the place in the result of an axis of the item x. */
+static int
+place_of_axis(const struct raw_in *in, const struct img *x, const struct view *v,
+	      const char *option, size_t axis)
+{
+	int i = 0;
+
+	axis = axis_of(x, axis);
+	insist_on_axis(in, x, option, axis);
+	while (i < v->dim && (size_t)v->from[i] != axis)
+		i++;
+	if (i == v->dim)
+		raw_die(in, "%s: axis %zu is sliced away", option, axis);
+	return i;
+}
+
+/* Updates keys of y that know its axes, before axis k is merged with the next one, or split. Cards of FITS that number axes go. */
+static void
+forget_axes(struct img *y, int k, bool split)
+{
+	static const char *const of_map[] = {"tile", "geotransform", "geotiff.tiepoints"},
+				 *const of_planes[] = {"tupltype", "tiff.extrasamples",
+						       "tiff.photometric", "tiff.GDALMetadata"};
+	static const char cards[] =
+	    " CTYPE CUNIT CRPIX CRVAL CDELT CROTA CD PC PV PS LTM LTV A B AP BP ";
+	const int row = img_row_axis(y);
+
+	axiskeys_reshape_traces(y, k, split);
+	img_leave_space(y);
+	for (size_t i = 0; i < 3 && k <= row + 1; i++)
+		img_drop_key(y, of_map[i]);
+	for (size_t i = 0; i < 4 && k < row; i++)
+		img_drop_key(y, of_planes[i]);
+	for (size_t i = 0; i < y->nkey;) {
+		char *name = weir_xstrdup(y->key[i].name), word[CARD_NAME + 1] = "";
+		if (!strncmp(name, CARD_PREFIX, CARD_PREFIX_LEN))
+			sscanf(name + CARD_PREFIX_LEN, "%8[A-Z]", word);
+		if (name[strcspn(name, "0123456789_")] && card_is_one_of(word, cards))
+			img_drop_key(y, name);
+		else
+			i++;
+		weir_free(name);
+	}
+}
+
+/*
+ * Makes one axis of axis k and the next one. Its description is that of axis k where the next goes on where that ends, as split
+ * axes do; else it has none.
+ */
+static void
+merge_axes(struct img *y, int k)
+{
+	struct img_axis *a = &y->axis[k], *b = a + 1;
+	const bool begins = b->min == a->min || (isnan(a->min) && isnan(b->min)),
+		   follows = b->n == 1 || (begins && b->spacing == (double)a->n * a->spacing);
+
+	forget_axes(y, k, false);
+	if (!follows) {
+		a->spacing = a->min = NAN;
+		img_set_label(a, NULL);
+		img_set_unit(a, NULL);
+	}
+	strcpy(a->kind, "domain");
+	a->n *= b->n;
+	img_drop_axis(y, k + 1);
+}
+
+/* Makes two axes of axis k, the faster of n samples. The slower has the positions of each first sample. */
+static void
+split_axis(struct img *y, int k, size_t n)
+{
+	struct img_axis *a = &y->axis[k], *b = a + 1;
+
+	forget_axes(y, k, true);
+	img_insert_axis(y, k + 1, a->n / n, "domain");
+	b->spacing = (double)n * a->spacing;
+	b->min = a->min;
+	b->centre = a->centre;
+	img_set_unit(b, a->unit);
+	strcpy(a->kind, "domain");
+	a->n = n;
+}
+
+/* Gives y, the description of the result of x, the axes of --merge and then those of --split. */
+static void
+reshape(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
+	const struct view *v)
+{
+	int a = y->dim, k;
+
+	if (args->merge) {
+		a = place_of_axis(in, x, v, "--merge", args->merged[0]);
+		if (place_of_axis(in, x, v, "--merge", args->merged[1]) != a + 1)
+			raw_die(in, "--merge: the second axis is not behind the first");
+		merge_axes(y, a);
+	}
+	if (!args->split)
+		return;
+	k = place_of_axis(in, x, v, "--split", args->cut);
+	k -= k > a;
+	if (y->axis[k].n % args->part)
+		raw_die(in, "--split: %zu samples are not divided by %zu", y->axis[k].n,
+			args->part);
+	if (y->dim == IMG_MAXDIM)
+		raw_die(in, "--split: an item has at most %d axes", IMG_MAXDIM);
+	split_axis(y, k, args->part);
+}
+
 /* --- samples ----------------------------------------------------------------------------------------------------------------- */
 
 /* Merges axes that lie together in the item and in the result. Whole pictures are then copied at once. */
@@ -369,6 +498,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		axiskeys_choose_traces(&y, &c[1], x->dim > 2 && v.from[1] == 2 && v.from[2] == 1);
 	reorder(in, &y, &v);
 	axiskeys_follow_map(x, &y, v.from);
+	reshape(in, args, x, &y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);
 	stats_charge(st, STATS_READ);
