@@ -355,8 +355,58 @@ records() {
 	late 'trace 1: traces:= has 1e+30, which is no number of a trace' rawtosu --headers=line.su <(sed 's/^traces:=1/traces:=1e30/' all)
 	late 'trace 5: line.su has no trace 6' rawtosu --headers=line.su <(sed 's/^traces:=.*5$/traces:=1 2 3 4 6/' all)
 	fails 1 'traces:= has 4 numbers for 5 traces' rawtosu --headers=line.su <(sed 's/^\(traces:=.*\) 5$/\1/' all)
-	radon --model --quiet --offsets=<(echo 1 2 3) <(radon -q 0:.1:3 -X 150 --quiet i) >m
-	run -1 grep -aq ^traces m
+}
+
+# numbers: the lists traces:= of the items on stdin, with commas between them.
+numbers() {
+	rawinfo | sed -n 's/^traces:=//p' | paste -sd,
+}
+
+@test "su, segy: sorted traces are gathers, ties stay as they are, and all return to the order of the file" {
+	for word in 20:2 276:1 532:2 788:1 1044:1; do poke line.su ${word%:*} 00 00 00 0${word#*:}; done
+	same <(sutoraw --sort=cdp,offset line.su | numbers) '4 2 5,1 3'
+	same <(sutoraw --sort=-cdp,-offset line.su | numbers) '3 1,2 5 4'
+	same <(sutoraw --sort=offset line.su | numbers) '1 4,2 5,3'
+	same <(sutoraw --sort=offset,cdp -k none line.su | numbers) '4 1 2 5 3'
+	sutoraw --sort=cdp,offset line.su >s
+	sutoraw --sort=cdp,offset <line.su | cmp - s
+	cat line.su | sutoraw --sort=cdp,offset | cmp - s
+	rawtosu --headers=line.su s | cmp - line.su
+	rawtosu --headers=line.su --sorted s | cmp - <(records 4 2 5 1 3)
+	rawaxes --flip=1 s | rawtosu --headers=line.su | cmp - line.su
+	rawaxes --crop=1:1:2 s | rawtosu --headers=line.su | cmp - <(records 2 3)
+	for samples in 4 40000; do
+		gencmp --traces=70 --samples=$samples | rawtosegy >l.sgy
+		segytoraw --sort=-offset l.sgy -k none >s
+		segytoraw l.sgy | rawaxes --flip=1 >f
+		diff <(samples s) <(samples f)
+		rawtosegy --headers=l.sgy s | cmp - l.sgy
+	done
+}
+
+@test "su: a wrong --sort, a file that is cut and a pipe that is none of the shell's are refused" {
+	for keys in '' 'cdp,' cdq cdp,offset,ep,sx,gx; do
+		fails 2 "--sort: '$keys' is not KEY,KEY..., up to 4 of tracl|" sutoraw --sort=$keys line.su
+	done
+	fails 2 '--sort: cdp is named twice' sutoraw --sort=cdp,-cdp line.su
+	head -c 1200 line.su >cut.su
+	fails 1 'cut.su: trace 5: truncated: 176 of 256 bytes' sutoraw --sort=cdp cut.su
+	fails 1 '--sort reads a file twice' sutoraw --sort=cdp <(cat line.su)
+	fails 2 '--sorted goes with --headers' rawtosu --sorted a
+}
+
+@test "radon, segy: traces between those of the file have interpolated offsets and coordinates, and a trid of 3" {
+	for k in 0 1 2; do poke i.sgy $((3680 + 256 * k)) 00 00 00 $((3 + 2 * k))0; done
+	segytoraw i.sgy | radon -q 0:.1:3 -X 150 --quiet >p
+	radon --model --quiet --offsets=<(echo 25 100 130) p >m
+	same <(numbers <m) '1:2:-0.5 2 3:2:0.4'
+	rawtosegy --headers=i.sgy m >m.sgy
+	segytoraw m.sgy | rawinfo | grep -x -e 'offsets:=25 100 130' -e 'offset-x:=32 80 99' | wc -l | grep -x 2
+	for k in 0 1 2; do tail -c +$((3629 + 256 * k)) m.sgy | head -c 2 | od -An -tu1; done | xargs | grep -x '0 3 0 1 0 3'
+	rawaxes --crop=1:1:3 --flip=1 m | rawtosegy --headers=i.sgy | cmp - <(head -c 3600 m.sgy && tail -c 256 m.sgy && tail -c 512 m.sgy | head -c 256)
+	fails 1 'traces:= is not a list of numbers' rawtosegy --headers=i.sgy <(sed 's/^traces:=1:2:/traces:=1:/' m)
+	late 'trace 3: i.sgy has no trace 9' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:9:0.4/' m)
+	late 'traces:= leads to' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:2:4e9/' m)
 }
 
 @test "su, segy: traces that are cut in time keep their headers but for ns and delrt" {
@@ -397,6 +447,7 @@ records() {
 		poke r.sgy 3528 $number
 		segytoraw r.sgy | cmp - i
 		rawtosegy --headers=r.sgy i | cmp - r.sgy
+		segytoraw --sort=-offset r.sgy | rawtosegy --headers=r.sgy | cmp - r.sgy
 	done
 	poke r.sgy 3526 0e 0f
 	fails 1 'traces begin at byte 3599: the headers have 3600' segytoraw r.sgy

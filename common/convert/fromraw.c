@@ -1,9 +1,12 @@
 /* The traces of raw items as records of SU and SEG-Y. */
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
+#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
@@ -12,6 +15,12 @@
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
 #include "common/stream/raw.h"
+
+/* A trace that waits for those of lower numbers: it is the `at`-th in the scratch file. */
+struct held {
+	double number;
+	size_t at;
+};
 
 /* What is kept from item to item. */
 struct feed {
@@ -25,8 +34,17 @@ struct feed {
 	size_t skip, least,
 	    most;     /* the trace begins there in its row; the least and the most of the item */
 	bool cropped; /* traces have fewer samples than in the file of headers */
-	double *list; /* the offsets of the item, or the numbers of its traces in that file */
+	/*
+	 * The item's offsets; or, with headers from a file, three numbers a trace: its number there and NaN, or a, b and w for a new
+	 * trace at the part w of the way from trace a to trace b.
+	 */
+	double *list;
 	size_t listed;
+	double number;	   /* of the trace whose header was taken */
+	bool wait;	   /* the item's traces were sorted, and return to the order of the file */
+	FILE *scratch;	   /* the records that wait; NULL: none has yet */
+	struct held *held; /* owned: `waiting` of them */
+	size_t waiting, room_held;
 	struct {
 		int at;
 		double value;
@@ -107,19 +125,34 @@ delay(const struct feed *f, const struct img *x, double unit)
 	return lrint(ms);
 }
 
-/* Reads the list of a key, which has a number for each of the n traces of x, or of a gather. There are 0 without the key. */
+/*
+ * Reads the list of a key, which has a word for each of the n traces of x, or of a gather: `per` numbers with colons between
+ * them, or one number. There are 0 without the key.
+ */
 static void
-read_list(struct feed *f, const struct img *x, const char *name, size_t n)
+read_list(struct feed *f, const struct img *x, const char *name, size_t n, size_t per)
 {
-	const char *text = img_key(x, name);
-	const size_t count = text ? axiskeys_count(text) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
+	const char *s = img_key(x, name);
+	const size_t count = s ? axiskeys_count(s) : 0, fold = x->dim > 1 ? x->axis[1].n : 1;
 
-	if (text && count != fold && count != n)
+	if (s && count != fold && count != n)
 		raw_die(f->in, "%s:= has %zu numbers for %zu traces", name, count, fold);
 	weir_free(f->list);
-	f->list = weir_xalloc(count + 1, sizeof *f->list);
-	if (word_reals(text, ' ', f->list, count) != count)
-		raw_die(f->in, "%s:= is not a list of numbers", name);
+	f->list = weir_xalloc(count + 1, per * sizeof *f->list);
+	for (size_t j = 0; j < count; j++) {
+		double *v = f->list + per * j;
+		size_t got = 1;
+		s += strspn(s, " ");
+		bool good = word_real(&s, v);
+		for (; good && *s == ':' && got < per; got++) {
+			s++;
+			good = word_real(&s, &v[got]);
+		}
+		if (!good || (got > 1 && got < per) || (*s && *s != ' '))
+			raw_die(f->in, "%s:= is not a list of numbers", name);
+		if (got < per)
+			v[1] = NAN;
+	}
 	f->listed = count;
 }
 
@@ -202,16 +235,22 @@ place_of_trace(const struct feed *f, const struct img *x, const unsigned char *r
 	return (size_t)at;
 }
 
-/* Takes the record of trace j of the item over from the file of headers, with its samples; without traces:= it is the next one. */
-static void
-take_record(struct feed *f, const struct img *x, size_t j)
+static bool
+can_be_number(const struct feed *f, double v)
+{
+	const size_t record = f->head + f->sink->headers->ns * f->sample;
+
+	return v >= 1 && v < 0x1p62 / (double)record && v == floor(v);
+}
+
+/* Returns the record of that number in the file of headers, for trace j of the item. */
+static const unsigned char *
+find_record(struct feed *f, size_t j, double number)
 {
 	struct traces *h = f->sink->headers;
-	const double number = f->listed ? f->list[j % f->listed] : (double)h->trace;
 	const unsigned char *r;
 
-	if (number >= 1 && number < 0x1p62 / (double)(f->head + h->ns * f->sample) &&
-	    number == floor(number))
+	if (can_be_number(f, number))
 		traces_seek(h, (size_t)number);
 	else
 		raw_die(f->in, "trace %zu: traces:= has %g, which is no number of a trace", j + 1,
@@ -221,16 +260,129 @@ take_record(struct feed *f, const struct img *x, size_t j)
 		raw_die(f->in, "trace %zu: %s has no trace %g", j + 1, h->name, number);
 	if (!r)
 		raw_die(f->in, "more traces than the %zu of %s", f->trace, h->name);
+	return r;
+}
+
+/*
+ * Makes the header of trace j of the item, which lies between two of the file, of that of the nearer one. Offset, elevations,
+ * depths and coordinates are interpolated where both have the same scales of them. trid says that the trace was not recorded.
+ */
+static void
+interpolate_header(struct feed *f, size_t j, const double v[3])
+{
+	enum { SCALES = TRACE_SCALCO - 2, DUMMY = 3 };
+	const bool little = f->sink->little;
+	unsigned char a[TRACE_HEAD], b[TRACE_HEAD];
+
+	memcpy(a, find_record(f, j, v[0]), TRACE_HEAD);
+	memcpy(b, find_record(f, j, v[1]), TRACE_HEAD);
+	bytes_store(f->record + TRACE_TRID, 2, little, DUMMY);
+	if (memcmp(a + SCALES, b + SCALES, 4) || memcmp(a + TRACE_COUNIT, b + TRACE_COUNIT, 2))
+		return;
+	for (size_t at = TRACE_OFFSET; at < TRACE_COUNIT; at += 4) {
+		const double from = trace_word(a + at, 4, little),
+			     to = trace_word(b + at, 4, little), x = from + v[2] * (to - from);
+
+		if (!(fabs(x) < 0x1p31 - 1))
+			raw_die(f->in, "trace %zu: traces:= leads to %g in a header", j + 1,
+				real_shown(x));
+		if (at != SCALES)
+			bytes_store(f->record + at, 4, little, (uint64_t)lrint(x));
+	}
+}
+
+/* Has the records of traces j and some behind it, of n, read. */
+static void
+expect_records(struct feed *f, size_t j, size_t n)
+{
+	for (size_t k = j; k < n && k < j + TRACES_AHEAD; k++) {
+		const double v = f->list[3 * (k % f->listed)];
+
+		if (can_be_number(f, v))
+			traces_expect(f->sink->headers, (size_t)v);
+	}
+}
+
+/* Takes the record of trace j of the item over from the file of headers, with its samples; without traces:= it is the next one. */
+static void
+take_record(struct feed *f, const struct img *x, size_t j)
+{
+	struct traces *h = f->sink->headers;
+	const double next[3] = {(double)h->trace, NAN, 0},
+		     *v = f->listed ? f->list + 3 * (j % f->listed) : next;
+
+	f->number = isnan(v[1]) || v[2] < .5 ? v[0] : v[1];
+	const unsigned char *r = find_record(f, j, f->number);
 	f->skip = x->axis[0].n > f->ns ? place_of_trace(f, x, r) : 0;
 	f->least = f->skip < f->least ? f->skip : f->least;
 	f->most = f->skip > f->most ? f->skip : f->most;
 	memcpy(f->record, r, f->head + f->ns * f->sample);
-	traces_take(h);
+	if (!isnan(v[1]))
+		interpolate_header(f, j, v);
+	else
+		traces_take(h);
 	if (!f->cropped)
 		return;
 	bytes_store(f->record + TRACE_NS, 2, h->little, f->ns > TRACE_MAXNS ? 0 : f->ns);
 	bytes_store(f->record + TRACE_DELRT, 2, h->little,
 		    (uint64_t)delay(f, x, traces_ms(h, f->record, 1)));
+}
+
+/* --- traces that wait ------------------------------------------------------------------------------------------- */
+
+static int
+by_number(const void *a, const void *b)
+{
+	const struct held *h = a, *k = b;
+
+	if (h->number != k->number)
+		return h->number < k->number ? -1 : 1;
+	return h->at < k->at ? -1 : 1;
+}
+
+_Noreturn static void
+die_of_scratch(void)
+{
+	die("the scratch file in TMPDIR: %s", strerror(errno));
+}
+
+/* Writes the record, or keeps it. */
+static void
+put_record(struct feed *f)
+{
+	const size_t bytes = f->head + f->ns * f->sample;
+
+	if (!f->wait) {
+		raw_text(f->out, (const char *)f->record, bytes);
+		return;
+	}
+	if (!f->scratch && !(f->scratch = fdopen(scratch_open(), "w+")))
+		die_of_scratch();
+	f->held = weir_xgrow(f->held, &f->room_held, f->waiting + 1, sizeof *f->held);
+	f->held[f->waiting] = (struct held){f->number, f->waiting};
+	f->waiting++;
+	if (fwrite(f->record, bytes, 1, f->scratch) != 1)
+		die_of_scratch();
+}
+
+/* Writes what waits. */
+static void
+put_held(struct feed *f)
+{
+	const size_t bytes = f->head + f->ns * f->sample;
+
+	qsort(f->held, f->waiting, sizeof *f->held, by_number);
+	for (size_t i = 0; i < f->waiting; i++) {
+		const size_t next = i + TRACES_AHEAD;
+		if (next < f->waiting)
+			posix_fadvise(fileno(f->scratch), (off_t)(f->held[next].at * bytes),
+				      (off_t)bytes, POSIX_FADV_WILLNEED);
+		if (fseeko(f->scratch, (off_t)(f->held[i].at * bytes), SEEK_SET) ||
+		    fread(f->record, bytes, 1, f->scratch) != 1)
+			die_of_scratch();
+		raw_text(f->out, (const char *)f->record, bytes);
+	}
+	fclose(f->scratch);
 }
 
 static void
@@ -268,7 +420,7 @@ put_trace(struct feed *f, const struct img *x)
 			f->data[i] = (float)f->wide[i];
 	}
 	encode_trace(f);
-	raw_text(f->out, (const char *)f->record, f->head + f->ns * f->sample);
+	put_record(f);
 	f->trace++;
 }
 
@@ -312,7 +464,7 @@ put_item(struct feed *f, const struct img *x)
 	const size_t n = count_traces(f, x);
 	const bool heads = f->sink->headers;
 
-	read_list(f, x, heads ? "traces" : "offsets", n);
+	read_list(f, x, heads ? "traces" : "offsets", n, heads ? 3 : 1);
 	if (!heads)
 		read_keys(f, x);
 	if (!f->ns)
@@ -325,7 +477,10 @@ put_item(struct feed *f, const struct img *x)
 	make_room(f, x->axis[0].n);
 	f->least = SIZE_MAX;
 	f->most = 0;
+	f->wait = heads && f->listed && !f->sink->sorted && img_key(x, "sorted");
 	for (size_t j = 0; j < n; j++) {
+		if (f->wait && j % TRACES_AHEAD == 0)
+			expect_records(f, j, n);
 		if (heads)
 			take_record(f, x, j);
 		else
@@ -349,6 +504,8 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 
 	if (s->ns && !s->path)
 		die_usage("--ns goes with --headers");
+	if (s->sorted && !s->path)
+		die_usage("--sorted goes with --headers");
 	if (s->path) {
 		if (s->own)
 			die_usage("%s cannot differ from that of --headers: give one of them",
@@ -365,10 +522,13 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 		put_item(&f, &x);
 		picked |= f.listed > 0;
 	}
+	if (f.scratch)
+		put_held(&f);
 	if (s->headers)
 		put_trailers(&f, picked);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
+	weir_free(f.held);
 	weir_free(f.list);
 	weir_free(f.raw);
 	weir_free(f.wide);

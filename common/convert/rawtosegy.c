@@ -10,6 +10,7 @@ struct args {
 	struct opt_common common;
 	const char *headers;
 	int format, ns;
+	bool sorted;
 };
 
 static const struct opt table[] = {
@@ -18,6 +19,8 @@ static const struct opt table[] = {
     {0, "format", OPT_WORD, AT(format), "FORMAT", "%s, without --headers (ieee)",
      .words = "ieee|ibm"},
     {0, "ns", OPT_INT, AT(ns), "N", "samples of a trace of --headers, whatever it says", 1, 1e9},
+    {0, "sorted", OPT_FLAG, AT(sorted), NULL,
+     "traces stay sorted, and do not return to FILE's order"},
     {0}};
 
 static const struct opt_program program = {
@@ -63,6 +66,7 @@ main(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &operand, &n);
 	sink.path = args.headers;
 	sink.ns = args.ns;
+	sink.sorted = args.sorted;
 	sink.own = args.format < 0 ? NULL : "--format";
 	sink.format = args.format == 1 ? SEGY_IBM : SEGY_IEEE;
 	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);

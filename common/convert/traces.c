@@ -1,8 +1,10 @@
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/die.h"
@@ -15,9 +17,13 @@
 #include "common/stream/axes.h"
 #include "common/stream/foreign.h"
 #include "common/stream/raw.h"
+#include "common/stream/tempfile.h"
 
 /* Bytes of the read buffer, which grows with longer traces. Trailers and what stands before the first trace have no more. */
 enum { ROOM = 2 << 20 };
+
+/* So many bytes are read rather than passed over by a seek. */
+enum { NEAR = 1 << 16 };
 
 /* --- bytes ------------------------------------------------------------------------------------------------------ */
 
@@ -31,7 +37,8 @@ traces_open(struct traces *t, const char *path)
 			     .format = SEGY_IEEE,
 			     .sample = 4,
 			     .trace = 1,
-			     .room = ROOM};
+			     .room = ROOM,
+			     .chunk = ROOM};
 	t->buf = weir_xalloc(ROOM, 1);
 }
 
@@ -44,11 +51,14 @@ fill(struct traces *t)
 	file_flush_when_idle(t->f);
 	if (t->have == t->room)
 		t->buf = weir_xgrow(t->buf, &t->room, t->have + 1, 1);
+	const size_t room = t->room - t->have;
 	do
-		n = read(fileno(t->f), t->buf + t->have, t->room - t->have);
+		n = read(fileno(t->f), t->buf + t->have, room < t->chunk ? room : t->chunk);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		die("%s: %s", t->name, strerror(errno));
+	if (t->chunk < ROOM)
+		t->chunk *= 2;
 	t->have += (size_t)n;
 	return n > 0;
 }
@@ -93,6 +103,7 @@ traces_close(struct traces *t)
 		fclose(t->f);
 	weir_free(t->buf);
 	weir_free(t->lead);
+	weir_free(t->row);
 	*t = (struct traces){0};
 }
 
@@ -463,6 +474,12 @@ traces_open_segy(struct traces *t, const char *path, const struct traces_args *a
 	find_samples(t, args);
 }
 
+/* The header words that can be the key, of four bytes each. With none, all traces are one gather. */
+#define WORDS "tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
+#define KEYS  "none|" WORDS
+enum { KEY_NONE, KEY_CDP = 6 };
+static const int key_at[TRACES_KEYS] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
+
 /* --- records ------------------------------------------------------------------------------------------------------ */
 
 /*
@@ -501,10 +518,16 @@ const unsigned char *
 traces_peek(struct traces *t)
 {
 	const size_t record = t->head + t->ns * t->sample,
-		     behind = t->trailers > 0 ? (size_t)t->trailers * TEXT : 0;
+		     whole = record + (t->trailers > 0 ? (size_t)t->trailers * TEXT : 0);
 	size_t got;
-	const unsigned char *r = traces_look(t, record + behind, &got);
 
+	if (t->row && t->taken == t->nrow)
+		return NULL;
+	if (t->row)
+		traces_seek(t, t->row[t->taken].trace);
+	const unsigned char *r = traces_look(t, t->skim ? TRACE_HEAD : whole, &got);
+	if (t->skim && got)
+		got = t->skim < whole ? t->skim : whole;
 	if (!got || at_trailers(t, r, got))
 		return NULL;
 	if (got >= TRACE_HEAD)
@@ -517,8 +540,18 @@ traces_peek(struct traces *t)
 void
 traces_take(struct traces *t)
 {
-	traces_skip(t, t->head + t->ns * t->sample);
+	const size_t record = t->head + t->ns * t->sample, next = t->taken + TRACES_AHEAD;
+
+	if (t->skim) {
+		traces_seek(t, t->trace + 1);
+		t->skim -= record;
+		return;
+	}
+	if (t->row && next < t->nrow)
+		traces_expect(t, t->row[next].trace);
+	traces_skip(t, record);
 	t->trace++;
+	t->taken++;
 }
 
 void
@@ -527,52 +560,105 @@ traces_seek(struct traces *t, size_t trace)
 	const size_t record = t->head + t->ns * t->sample;
 	const off_t far = ((off_t)trace - (off_t)t->trace) * (off_t)record;
 
-	if (trace > t->trace && (size_t)far <= t->have)
-		traces_skip(t, (size_t)far);
-	else if (trace != t->trace && lseek(fileno(t->f), far - (off_t)t->have, SEEK_CUR) >= 0)
+	if (trace > t->trace && (size_t)far <= t->have + NEAR) {
+		for (size_t left = (size_t)far, got; left; left = got ? left - got : 0) {
+			traces_look(t, left < NEAR ? left : NEAR, &got);
+			traces_skip(t, got);
+		}
+	} else if (trace != t->trace && lseek(fileno(t->f), far - (off_t)t->have, SEEK_CUR) >= 0) {
 		t->have = 0;
-	else if (trace < t->trace)
+		t->chunk = record < NEAR ? record : NEAR;
+	} else if (trace < t->trace) {
 		die("%s: trace %zu: a pipe does not go back to it", t->name, trace);
-	else
+	} else {
 		while (trace > t->trace && traces_peek(t))
 			traces_take(t);
+	}
 	t->trace = trace;
+}
+
+void
+traces_expect(struct traces *t, size_t trace)
+{
+	const size_t record = t->head + t->ns * t->sample;
+	const off_t at = lseek(fileno(t->f), 0, SEEK_CUR),
+		    far = ((off_t)trace - (off_t)t->trace) * (off_t)record - (off_t)t->have;
+
+	if (at >= 0)
+		posix_fadvise(fileno(t->f), at + far, (off_t)record, POSIX_FADV_WILLNEED);
+}
+
+static int
+by_keys(const void *a, const void *b)
+{
+	const struct traces_row *r = a, *s = b;
+
+	for (size_t k = 0; k < TRACES_SORTS; k++)
+		if (r->key[k] != s->key[k])
+			return r->key[k] < s->key[k] ? -1 : 1;
+	return r->trace < s->trace ? -1 : 1;
+}
+
+void
+traces_sort(struct traces *t, const struct traces_sort *sort)
+{
+	const off_t at = lseek(fileno(t->f), 0, SEEK_CUR);
+	struct traces_row *row = NULL;
+	const unsigned char *r;
+	size_t n = 0, room = 0;
+	struct stat st;
+
+	if (at < 0 || fstat(fileno(t->f), &st) || !S_ISREG(st.st_mode))
+		die("%s: --sort reads a file twice; the standard input may be a pipe", t->name);
+	t->skim = (size_t)(st.st_size - at) + t->have;
+	for (; (r = traces_peek(t)); traces_take(t), n++) {
+		row = weir_xgrow(row, &room, n + 1, sizeof *row);
+		row[n] = (struct traces_row){.trace = t->trace};
+		for (size_t k = 0; k < sort->n; k++) {
+			const int32_t v = trace_word(r + key_at[sort->key[k]], 4, t->little);
+			row[n].key[k] = sort->down[k] ? ~v : v;
+		}
+	}
+	if (n)
+		qsort(row, n, sizeof *row, by_keys);
+	t->skim = 0;
+	t->trailers = 0;
+	t->row = row;
+	t->nrow = n;
 }
 
 /* ---- reading ---- */
 
-/* The header words that can be the key. With none, all traces are one gather. */
-#define KEYS "none|tracl|tracr|fldr|tracf|ep|cdp|cdpt|offset|sx|sy|gx|gy|iline|xline"
-enum { KEY_NONE, KEY_CDP = 6 };
-static const int key_at[TRACES_KEYS] = {-1, 0, 4, 8, 12, 16, 20, 24, 36, 72, 76, 80, 84, 188, 192};
-
-const struct opt traces_table[] = {{0, "format", OPT_WORD, offsetof(struct traces_args, format),
-				    "FORMAT", "format of samples, whatever the header says",
-				    .words = "ibm|ieee|double|int8|int16|int24|int32|int64|"
-					     "uint8|uint16|uint24|uint32|uint64"},
-				   {'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
-				    "header word that a gather shares (cdp)", .words = KEYS},
-				   {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
-				    "time between samples, whatever the headers say",
-				    .seen = offsetof(struct traces_args, dt_given)},
-				   {0, "ns", OPT_INT, offsetof(struct traces_args, ns), "N",
-				    "samples of a trace, whatever the headers say", 1, 1e9},
-				   {0, "delay", OPT_REAL, offsetof(struct traces_args, delay),
-				    "SECONDS", "time of the first sample, whatever the headers say",
-				    -1e6, 1e6, .seen = offsetof(struct traces_args, delay_given)},
-				   {0}};
+const struct opt traces_table[] = {
+    {0, "format", OPT_WORD, offsetof(struct traces_args, format), "FORMAT",
+     "format of samples, whatever the header says",
+     .words = "ibm|ieee|double|int8|int16|int24|int32|int64|"
+	      "uint8|uint16|uint24|uint32|uint64"},
+    {'k', "key", OPT_WORD, offsetof(struct traces_args, key), "WORD",
+     "header word that a gather shares (cdp, or the first of --sort)", .words = KEYS},
+    {0, "sort", OPT_STR, offsetof(struct traces_args, sort.text), "KEY,...",
+     "sort by up to 4 header words; -KEY: descending", .words = WORDS},
+    {0, "dt", OPT_ABOVE, offsetof(struct traces_args, dt), "SECONDS",
+     "time between samples, whatever the headers say",
+     .seen = offsetof(struct traces_args, dt_given)},
+    {0, "ns", OPT_INT, offsetof(struct traces_args, ns), "N",
+     "samples of a trace, whatever the headers say", 1, 1e9},
+    {0, "delay", OPT_REAL, offsetof(struct traces_args, delay), "SECONDS",
+     "time of the first sample, whatever the headers say", -1e6, 1e6,
+     .seen = offsetof(struct traces_args, delay_given)},
+    {0}};
 
 /* The gather that is being read. */
 struct gather {
 	float *data; /* [n][ns] */
-	/* [n][WHERE]: the offset, x and y from source to group, 0 when the header has no coordinates, and delrt in ms */
+	/* [n][WHERE]: the offset, x and y from source to group, 0 when the header has no coordinates, delrt in ms, and the number */
 	double *where;
 	bool group;	/* a group of the gather has coordinates other than 0 */
 	size_t n, room; /* traces */
 	int32_t key;
 };
 
-enum { WHERE = 4, DELAY = 3 };
+enum { WHERE = 5, DELAY = 3, NUMBER = 4 };
 
 static void
 grow(struct gather *g, const struct traces *t, size_t max_bytes)
@@ -636,6 +722,7 @@ add_offset(struct gather *g, const struct traces *t, const struct traces_args *a
 	where[1] = scaled(at[2] - at[0], scale);
 	where[2] = scaled(at[3] - at[1], scale);
 	where[DELAY] = args->delay_given ? args->delay * 1e3 : traces_delay(t, r);
+	where[NUMBER] = (double)t->trace;
 }
 
 /* Looks at samples until it is known whether they are of the format that the file states, and warns where they are not. */
@@ -692,18 +779,6 @@ set_numbers(struct img *x, const char *key, const double *v, size_t n)
 	weir_free(text);
 }
 
-/* Sets the key traces:= to the numbers of the gather's traces in the file, the last of which have been read. */
-static void
-set_traces(struct img *x, const struct gather *g, const struct traces *t)
-{
-	char *text = weir_xalloc(g->n, 21), *s = text;
-
-	for (size_t j = t->trace - g->n; j < t->trace; j++)
-		s += sprintf(s, s == text ? "%zu" : " %zu", j);
-	img_set_key(x, "traces", "%s", text);
-	weir_free(text);
-}
-
 /* Warns once when the offset of a trace is not the distance that its coordinates have. Feathered cables differ by a little. */
 static void
 compare_offsets(const struct gather *g, struct traces *t)
@@ -723,9 +798,9 @@ compare_offsets(const struct gather *g, struct traces *t)
 	if (!wrong || t->warned_offset)
 		return;
 	warn(
-	    "%s: trace %zu: its offset is %g, but source and group are %g apart; so it is with "
+	    "%s: trace %.15g: its offset is %g, but source and group are %g apart; so it is with "
 	    "%zu of %zu traces of the gather, and offsets:= has the offset; see --offsets of radon",
-	    t->name, t->trace - g->n + first, g->where[WHERE * first],
+	    t->name, g->where[WHERE * first + NUMBER], g->where[WHERE * first],
 	    hypot(g->where[WHERE * first + 1], g->where[WHERE * first + 2]), wrong, g->n);
 	t->warned_offset = true;
 }
@@ -770,10 +845,10 @@ shift_traces(struct gather *g, struct traces *t, double step, double *first)
 		double *const delay = &g->where[WHERE * j + DELAY];
 		const double samples = (*delay - *first) / step;
 		if (fabs(samples - rint(samples)) > 1e-3 && !t->warned_delay) {
-			warn("%s: trace %zu: delrt is %g ms, and that of another trace of the "
+			warn("%s: trace %.15g: delrt is %g ms, and that of another trace of the "
 			     "gather %g ms: no whole number of samples of %g ms apart, and the "
 			     "nearest one is taken",
-			     t->name, t->trace - g->n + j, *delay, *first, step);
+			     t->name, g->where[WHERE * j + NUMBER], *delay, *first, step);
 			t->warned_delay = true;
 		}
 		*delay = rint(samples);
@@ -808,7 +883,9 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	if (traces_key(args->key, name) >= 0)
 		img_set_key(&x, name, "%d", g->key);
 	set_offsets(&x, g, t);
-	set_traces(&x, g, t);
+	set_numbers(&x, "traces", g->where + NUMBER, g->n);
+	if (args->sort.n)
+		img_set_key(&x, "sorted", "%s", args->sort.text);
 	opt_add_history(&x, &args->common);
 	raw_head(out, &x);
 	float *const zeros = weir_calloc(most + 1, sizeof *zeros);
@@ -826,29 +903,63 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	img_free(&x);
 }
 
+/* Finds the keys of --sort. */
+static void
+parse_sort(struct traces_sort *sort)
+{
+	char name[TRACES_KEY_NAME];
+
+	for (const char *s = sort->text; s; s = *s ? s + 1 : NULL) {
+		const bool down = *s == '-';
+		s += down;
+		const size_t n = strcspn(s, ",");
+		int k = 1;
+		while (k < TRACES_KEYS && (traces_key(k, name), strncmp(name, s, n) || name[n]))
+			k++;
+		if (k == TRACES_KEYS || sort->n == TRACES_SORTS)
+			die_usage("--sort: '%s' is not KEY,KEY..., up to %d of " WORDS, sort->text,
+				  TRACES_SORTS);
+		for (size_t i = 0; i < sort->n; i++)
+			if (sort->key[i] == k)
+				die_usage("--sort: %s is named twice", name);
+		sort->down[sort->n] = down;
+		sort->key[sort->n++] = k;
+		s += n;
+	}
+}
+
 int
 traces_to_raw(const struct opt_program *program, int argc, char **argv,
 	      void (*open)(struct traces *t, const char *path, const struct traces_args *args))
 {
-	struct traces_args args = {.key = KEY_CDP, .format = -1};
+	struct traces_args args = {.key = -1, .format = -1};
 	struct gather g = {0};
+	size_t traces = 0;
 	struct traces t;
 	struct stats st;
 	char **operand;
 	size_t n;
 
 	opt_parse(program, argc, argv, &args, &operand, &n);
+	parse_sort(&args.sort);
+	if (args.key < 0)
+		args.key = args.sort.n ? args.sort.key[0] : KEY_CDP;
+	if (args.sort.n)
+		tempfile_settle_stdin(operand, n);
 	open(&t, n ? *operand : NULL, &args);
+	if (args.sort.n)
+		traces_sort(&t, &args.sort);
 	struct raw_out *out = raw_create(args.common.out, RAW_FOLLOW);
 	stats_start(&st);
 	while (read_gather(&t, &args, &g)) {
 		stats_charge(&st, STATS_READ);
 		put_gather(out, &g, &t, &args);
+		traces += g.n;
 		stats_charge(&st, STATS_WRITE);
 		st.items++;
 	}
 	st.bytes_in = t.bytes;
-	stats_add(&st, "traces", "%zu", t.trace - 1);
+	stats_add(&st, "traces", "%zu", traces);
 	stats_close(&st, NULL, out, &args.common);
 	free(g.data);
 	free(g.where);

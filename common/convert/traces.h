@@ -185,11 +185,34 @@ struct traces {
 
 	unsigned char *buf; /* owned, of room bytes; the unread ones are buf[at..at+have) */
 	size_t at, have, room;
+	size_t chunk; /* the most bytes that are read at once; it doubles until a seek */
+	size_t skim;  /* not 0: only headers are looked at, and the file has so many bytes left */
+
+	/* The records in the order of traces_sort(), and how many of them have been taken. Owned; NULL: that of the file. */
+	struct traces_row *row;
+	size_t nrow, taken;
+};
+
+/* The keys of a record, by which records are sorted, and its number. */
+enum { TRACES_SORTS = 4 };
+struct traces_row {
+	int32_t key[TRACES_SORTS];
+	size_t trace;
+};
+
+/* What --sort says: the keys, and which of them descend. */
+struct traces_sort {
+	const char *text; /* NULL: not given */
+	int key[TRACES_SORTS];
+	bool down[TRACES_SORTS];
+	size_t n;
 };
 
 struct traces_args {
 	struct opt_common common;
-	int key, format, ns; /* format: the index of its word, or -1; ns 0: that of the headers */
+	/* key and format: the index of a word, or -1, where key is the first of --sort, or cdp; ns 0: that of the headers */
+	int key, format, ns;
+	struct traces_sort sort;
 	double dt, delay;
 	bool dt_given, delay_given;
 	bool heads; /* the file is opened for its headers alone */
@@ -216,8 +239,18 @@ const unsigned char *traces_peek(struct traces *t);
 /* Goes on to the next record. */
 void traces_take(struct traces *t);
 
+/*
+ * Reads all headers and puts the records in the order of these keys, those of equal keys in the order of the file. traces_peek()
+ * and traces_take() go by it then. The file must be a regular one; its samples are not read where traces are long.
+ */
+void traces_sort(struct traces *t, const struct traces_sort *sort);
+
 /* Goes to the record of that number. */
 void traces_seek(struct traces *t, size_t trace);
+
+/* Has the system read that record, which will be looked at after at most TRACES_AHEAD others. */
+enum { TRACES_AHEAD = 32 };
+void traces_expect(struct traces *t, size_t trace);
 
 /* The delay of the record r, and a time of its header words, in ms. */
 double traces_delay(const struct traces *t, const unsigned char *r);
@@ -244,6 +277,8 @@ struct traces_sink {
 	/* The file to copy all headers from, byte order and format, too; NULL: headers are made. open() opens it. */
 	const char *path;
 	int ns; /* of that file, whatever its headers say; 0: as they say */
+	bool
+	    sorted; /* traces that traces_sort() has sorted stay so, and do not return to the order of that file */
 	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
 	const char *own; /* the option that says byte order or format without it; NULL: not given */
 	bool little;

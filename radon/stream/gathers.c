@@ -376,18 +376,81 @@ key_offsets(const struct gathers *s, struct img *x, const double *v, size_t n)
 	set_key(x, "offset-y", v + 1, n / 2, 2);
 }
 
+/*
+ * Writes what traces:= has for a new trace at the offset v, by the numbers of m traces: that of one at the same offset, or a:b:w where
+ * the new one is at the part w of the way from trace a, the nearest, to b, the nearest on the other side or, beyond the last, on
+ * the same. In a plane b is a. Returns the length.
+ */
+static size_t
+put_between(char *to, const double *v, size_t per, const double *offset, const double *number,
+	    size_t m)
+{
+	double near = INFINITY, far = 0, other = INFINITY;
+	size_t a = 0, b;
+
+	for (size_t k = 0; k < m; k++) {
+		const double *o = offset + k * per,
+			     d = hypot(o[0] - v[0], per == 2 ? o[1] - v[1] : 0);
+		if (isfinite(number[k]) && d < near) {
+			near = d;
+			a = k;
+		}
+		far = fmax(far, d);
+	}
+	b = a;
+	if (!(near > 0 && near < INFINITY))
+		return (size_t)sprintf(to, "%.15g ", near > 0 ? NAN : number[a]);
+	for (size_t k = 0; k < m && per == 1; k++) {
+		const double d = offset[k] - v[0], e = offset[a] - v[0],
+			     cost = fabs(d) + (d * e < 0 ? 0 : far);
+		if (isfinite(number[k]) && d != e && cost < other) {
+			other = cost;
+			b = k;
+		}
+	}
+	return (size_t)sprintf(to, "%.15g:%.15g:%.15g ", number[a], number[b],
+			       a == b ? 0 : (v[0] - offset[a]) / (offset[b] - offset[a]));
+}
+
+/* Says by traces:= which traces of a file those at the offsets v lie between; `planes` of s->shape.nx of them, or 1. */
+static void
+key_between(const struct gathers *s, struct img *x, const double *v, size_t planes)
+{
+	const char *text = img_key(x, "traces"), *gather = img_key(x, "radon_gather");
+	const size_t n = text ? axiskeys_count(text) : 0, per = s->per;
+	double *number = weir_xalloc(n, sizeof *number), *offset = NULL;
+	size_t m, offsets = 0;
+	struct why why;
+
+	if (n && gather && word_size(&gather, 1, &m) && word_reals(text, ' ', number, n) == n)
+		offset = axiskeys_offsets(x, per, false, &offsets, &why);
+	img_drop_key(x, "traces");
+	if (offset && n % m == 0 && offsets % (per * m) == 0) {
+		const size_t rows = n > m || offsets > per * m ? s->planes : planes;
+		char *list = weir_xalloc(rows * s->shape.nx, 3 * 25), *t = list;
+		for (size_t j = 0; j < rows * s->shape.nx; j++) {
+			const size_t at = j / s->shape.nx * m;
+			t += put_between(t, v + j % (planes * s->shape.nx) * per, per,
+					 offset + at * per % offsets, number + at % n, m);
+		}
+		t[-1] = 0;
+		img_set_key(x, "traces", "%s", list);
+		weir_free(list);
+	}
+	weir_free(offset);
+	weir_free(number);
+}
+
 /* Sets the item's offsets from the file. They are the same for all planes, or those of its planes one after the other. */
 static void
 key_of_file(const struct gathers *s, struct img *x)
 {
-	const size_t n = s->shape.nx * s->per;
+	const size_t n = s->shape.nx * s->per, planes = s->nfile == n ? 1 : s->planes;
+	const double *v = s->nfile == n ? s->file : s->file + s->at - (s->plane + 1) * n;
 
 	if (s->shape.mode == RADON_MODEL)
-		img_drop_key(x, "traces");
-	if (s->nfile == n)
-		key_offsets(s, x, s->file, n);
-	else
-		key_offsets(s, x, s->file + s->at - (s->plane + 1) * n, s->planes * n);
+		key_between(s, x, v, planes);
+	key_offsets(s, x, v, planes * n);
 }
 
 static const char *
