@@ -108,14 +108,16 @@ offsets() {
 	diff <(samples a) <(samples b)
 	rawaxes --merge=1,2 b | rawinfo | grep -x -e 'sizes: 2 6 2' -e 'spacings: nan 0.5 nan' -e 'axis mins: nan 3 nan' -e 'labels: "k" "t" "coil"' | wc -l | grep -x 4
 	rawaxes --merge=1,2 a | rawinfo | grep -x -e 'sizes: 2 12' -e 'labels: "k" ""' | wc -l | grep -x 2
+	rawaxes --merge=0,x,2 a | rawinfo | grep -x 'sizes: 24'
 	rawaxes --merge=x,2 --split=1:4 a | rawinfo | grep -x 'sizes: 2 4 3'
 	rawaxes --order=1,2,0 --merge=1,2 --split=0:2 a | rawinfo | grep -x 'sizes: 12 2 1'
-	fails 1 '--merge: the second axis is not behind the first' rawaxes --merge=0,2 a
-	fails 1 '--merge: axis 1 is sliced away' rawaxes --slice=1:0 --merge=1,2 a
-	fails 1 '--split: 6 samples are not divided by 4' rawaxes --split=1:4 a
+	fails 1 '--merge: axis 2 is not behind axis 0' rawaxes --merge=0,2 a
+	fails 2 '--merge: axis 1 is sliced away' rawaxes --slice=1:0 --merge=1,2 a
+	fails 1 '--split: axis 1 has 6 samples, which 4 must divide' rawaxes --split=1:4 a
 	fails 1 '--split: it has no axis 3' rawaxes --split=3:1 a
-	fails 2 "--merge: '1' is not A,B" rawaxes --merge=1 a
-	fails 2 "--split: '1:0' is not A:N" rawaxes --split=1:0 a
+	fails 2 '--merge: 1 is one axis' rawaxes --merge=1 a
+	fails 2 '--merge: axis 1 is named twice' rawaxes --merge=1,1 a
+	fails 2 "--split: '1:0' is not AXIS:N" rawaxes --split=1:0 a
 	item uchar '3 2' 'kinds: RGB-color domain' tupltype:=RGB -- 1 2 3 4 5 6 >c
 	rawaxes --merge=0,1 c | rawinfo | grep -x 'kinds: domain'
 	run -1 grep -a tupltype <(rawaxes --merge=0,1 c)

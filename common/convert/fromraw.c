@@ -1,6 +1,5 @@
 /* The traces of raw items as records of SU and SEG-Y. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +34,8 @@ struct feed {
 	    most;     /* the trace begins there in its row; the least and the most of the item */
 	bool cropped; /* traces have fewer samples than in the file of headers */
 	/*
-	 * The item's offsets; or, with headers from a file, three numbers a trace: its number there and NaN, or a, b and w for a new
-	 * trace at the part w of the way from trace a to trace b.
+	 * The item's offsets; or, with headers from a file, three numbers a trace: its number and NaN, or a, b and w for one at the
+	 * part w of the way from a to b.
 	 */
 	double *list;
 	size_t listed;
@@ -235,14 +234,6 @@ place_of_trace(const struct feed *f, const struct img *x, const unsigned char *r
 	return (size_t)at;
 }
 
-static bool
-can_be_number(const struct feed *f, double v)
-{
-	const size_t record = f->head + f->sink->headers->ns * f->sample;
-
-	return v >= 1 && v < 0x1p62 / (double)record && v == floor(v);
-}
-
 /* Returns the record of that number in the file of headers, for trace j of the item. */
 static const unsigned char *
 find_record(struct feed *f, size_t j, double number)
@@ -250,7 +241,8 @@ find_record(struct feed *f, size_t j, double number)
 	struct traces *h = f->sink->headers;
 	const unsigned char *r;
 
-	if (can_be_number(f, number))
+	if (number >= 1 && number < 0x1p62 / (double)(f->head + h->ns * f->sample) &&
+	    number == floor(number))
 		traces_seek(h, (size_t)number);
 	else
 		raw_die(f->in, "trace %zu: traces:= has %g, which is no number of a trace", j + 1,
@@ -291,18 +283,6 @@ interpolate_header(struct feed *f, size_t j, const double v[3])
 	}
 }
 
-/* Has the records of traces j and some behind it, of n, read. */
-static void
-expect_records(struct feed *f, size_t j, size_t n)
-{
-	for (size_t k = j; k < n && k < j + TRACES_AHEAD; k++) {
-		const double v = f->list[3 * (k % f->listed)];
-
-		if (can_be_number(f, v))
-			traces_expect(f->sink->headers, (size_t)v);
-	}
-}
-
 /* Takes the record of trace j of the item over from the file of headers, with its samples; without traces:= it is the next one. */
 static void
 take_record(struct feed *f, const struct img *x, size_t j)
@@ -335,9 +315,7 @@ by_number(const void *a, const void *b)
 {
 	const struct held *h = a, *k = b;
 
-	if (h->number != k->number)
-		return h->number < k->number ? -1 : 1;
-	return h->at < k->at ? -1 : 1;
+	return h->number < k->number || (h->number == k->number && h->at < k->at) ? -1 : 1;
 }
 
 _Noreturn static void
@@ -373,10 +351,6 @@ put_held(struct feed *f)
 
 	qsort(f->held, f->waiting, sizeof *f->held, by_number);
 	for (size_t i = 0; i < f->waiting; i++) {
-		const size_t next = i + TRACES_AHEAD;
-		if (next < f->waiting)
-			posix_fadvise(fileno(f->scratch), (off_t)(f->held[next].at * bytes),
-				      (off_t)bytes, POSIX_FADV_WILLNEED);
 		if (fseeko(f->scratch, (off_t)(f->held[i].at * bytes), SEEK_SET) ||
 		    fread(f->record, bytes, 1, f->scratch) != 1)
 			die_of_scratch();
@@ -479,8 +453,9 @@ put_item(struct feed *f, const struct img *x)
 	f->most = 0;
 	f->wait = heads && f->listed && !f->sink->sorted && img_key(x, "sorted");
 	for (size_t j = 0; j < n; j++) {
-		if (f->wait && j % TRACES_AHEAD == 0)
-			expect_records(f, j, n);
+		const size_t end = !f->wait || j % TRACES_AHEAD ? 0 : j + TRACES_AHEAD;
+		for (size_t k = j; k < end && k < n; k++)
+			traces_expect(f->sink->headers, f->list[3 * (k % f->listed)]);
 		if (heads)
 			take_record(f, x, j);
 		else
@@ -492,8 +467,9 @@ put_item(struct feed *f, const struct img *x)
 }
 
 int
-traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o)
+traces_from_raw(struct traces_sink *s, const char *path)
 {
+	const struct opt_common *o = &s->common;
 	const struct traces_args args = {
 	    .format = -1, .ns = s->ns, .dt_given = true, .heads = true};
 	struct traces headers = {0};
@@ -502,10 +478,8 @@ traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common
 	struct stats st;
 	struct img x;
 
-	if (s->ns && !s->path)
-		die_usage("--ns goes with --headers");
-	if (s->sorted && !s->path)
-		die_usage("--sorted goes with --headers");
+	if ((s->ns || s->sorted) && !s->path)
+		die_usage("%s goes with --headers", s->ns ? "--ns" : "--sorted");
 	if (s->path) {
 		if (s->own)
 			die_usage("%s cannot differ from that of --headers: give one of them",

@@ -6,20 +6,14 @@
 
 const char *const weir_prog = "rawtosegy";
 
-struct args {
-	struct opt_common common;
-	const char *headers;
-	int format, ns;
-	bool sorted;
-};
-
 static const struct opt table[] = {
-    {0, "headers", OPT_STR, AT(headers), "FILE",
+    {0, "headers", OPT_STR, offsetof(struct traces_sink, path), "FILE",
      "take all headers of this SEG-Y file over, byte for byte, and its format"},
-    {0, "format", OPT_WORD, AT(format), "FORMAT", "%s, without --headers (ieee)",
-     .words = "ieee|ibm"},
-    {0, "ns", OPT_INT, AT(ns), "N", "samples of a trace of --headers, whatever it says", 1, 1e9},
-    {0, "sorted", OPT_FLAG, AT(sorted), NULL,
+    {0, "format", OPT_WORD, offsetof(struct traces_sink, word), "FORMAT",
+     "%s, without --headers (ieee)", .words = "ieee|ibm"},
+    {0, "ns", OPT_INT, offsetof(struct traces_sink, ns), "N",
+     "samples of a trace of --headers, whatever it says", 1, 1e9},
+    {0, "sorted", OPT_FLAG, offsetof(struct traces_sink, sorted), NULL,
      "traces stay sorted, and do not return to FILE's order"},
     {0}};
 
@@ -58,16 +52,12 @@ make_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned 
 int
 main(int argc, char **argv)
 {
-	struct args args = {.format = -1};
-	struct traces_sink sink = {.open = traces_open_segy, .lead = make_lead};
+	struct traces_sink sink = {.word = -1, .open = traces_open_segy, .lead = make_lead};
 	char **operand;
 	size_t n;
 
-	opt_parse(&program, argc, argv, &args, &operand, &n);
-	sink.path = args.headers;
-	sink.ns = args.ns;
-	sink.sorted = args.sorted;
-	sink.own = args.format < 0 ? NULL : "--format";
-	sink.format = args.format == 1 ? SEGY_IBM : SEGY_IEEE;
-	return traces_from_raw(&sink, n ? *operand : NULL, &args.common);
+	opt_parse(&program, argc, argv, &sink, &operand, &n);
+	sink.own = sink.word < 0 ? NULL : "--format";
+	sink.format = sink.word == 1 ? SEGY_IBM : SEGY_IEEE;
+	return traces_from_raw(&sink, n ? *operand : NULL);
 }

@@ -548,7 +548,7 @@ traces_take(struct traces *t)
 		return;
 	}
 	if (t->row && next < t->nrow)
-		traces_expect(t, t->row[next].trace);
+		traces_expect(t, (double)t->row[next].trace);
 	traces_skip(t, record);
 	t->trace++;
 	t->taken++;
@@ -578,14 +578,14 @@ traces_seek(struct traces *t, size_t trace)
 }
 
 void
-traces_expect(struct traces *t, size_t trace)
+traces_expect(struct traces *t, double trace)
 {
 	const size_t record = t->head + t->ns * t->sample;
-	const off_t at = lseek(fileno(t->f), 0, SEEK_CUR),
-		    far = ((off_t)trace - (off_t)t->trace) * (off_t)record - (off_t)t->have;
+	const off_t at = lseek(fileno(t->f), 0, SEEK_CUR) - (off_t)t->have;
 
-	if (at >= 0)
-		posix_fadvise(fileno(t->f), at + far, (off_t)record, POSIX_FADV_WILLNEED);
+	if (trace >= 1 && trace < 0x1p31 && at >= 0)
+		posix_fadvise(fileno(t->f), at + ((off_t)trace - (off_t)t->trace) * (off_t)record,
+			      (off_t)record, POSIX_FADV_WILLNEED);
 }
 
 static int
@@ -767,18 +767,6 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 	return g->n > 0;
 }
 
-/* Sets the key to the numbers v[WHERE j]. */
-static void
-set_numbers(struct img *x, const char *key, const double *v, size_t n)
-{
-	char *text = weir_xalloc(n, 26), *s = text;
-
-	for (size_t j = 0; j < n; j++)
-		s += sprintf(s, j ? " %.15g" : "%.15g", v[WHERE * j]);
-	img_set_key(x, key, "%s", text);
-	weir_free(text);
-}
-
 /* Warns once when the offset of a trace is not the distance that its coordinates have. Feathered cables differ by a little. */
 static void
 compare_offsets(const struct gather *g, struct traces *t)
@@ -820,11 +808,11 @@ set_offsets(struct img *x, const struct gather *g, struct traces *t)
 	}
 	plane = plane && (line || g->group);
 	if (line || !plane)
-		set_numbers(x, "offsets", g->where, g->n);
+		axiskeys_set_numbers(x, "offsets", g->where, g->n, WHERE);
 	if (!plane)
 		return;
-	set_numbers(x, "offset-x", g->where + 1, g->n);
-	set_numbers(x, "offset-y", g->where + 2, g->n);
+	axiskeys_set_numbers(x, "offset-x", g->where + 1, g->n, WHERE);
+	axiskeys_set_numbers(x, "offset-y", g->where + 2, g->n, WHERE);
 	if (line)
 		compare_offsets(g, t);
 }
@@ -883,7 +871,7 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	if (traces_key(args->key, name) >= 0)
 		img_set_key(&x, name, "%d", g->key);
 	set_offsets(&x, g, t);
-	set_numbers(&x, "traces", g->where + NUMBER, g->n);
+	axiskeys_set_numbers(&x, "traces", g->where + NUMBER, g->n, WHERE);
 	if (args->sort.n)
 		img_set_key(&x, "sorted", "%s", args->sort.text);
 	opt_add_history(&x, &args->common);

@@ -250,7 +250,7 @@ void traces_seek(struct traces *t, size_t trace);
 
 /* Has the system read that record, which will be looked at after at most TRACES_AHEAD others. */
 enum { TRACES_AHEAD = 32 };
-void traces_expect(struct traces *t, size_t trace);
+void traces_expect(struct traces *t, double trace);
 
 /* The delay of the record r, and a time of its header words, in ms. */
 double traces_delay(const struct traces *t, const unsigned char *r);
@@ -272,8 +272,9 @@ int traces_key(int key, char name[TRACES_KEY_NAME]);
 int traces_to_raw(const struct opt_program *program, int argc, char **argv,
 		  void (*open)(struct traces *t, const char *path, const struct traces_args *args));
 
-/* How records are written. */
+/* How records are written: the arguments of rawtosegy and rawtosu. */
 struct traces_sink {
+	struct opt_common common;
 	/* The file to copy all headers from, byte order and format, too; NULL: headers are made. open() opens it. */
 	const char *path;
 	int ns; /* of that file, whatever its headers say; 0: as they say */
@@ -281,6 +282,7 @@ struct traces_sink {
 	    sorted; /* traces that traces_sort() has sorted stay so, and do not return to the order of that file */
 	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
 	const char *own; /* the option that says byte order or format without it; NULL: not given */
+	int word;	 /* what it says, or -1 */
 	bool little;
 	int format;
 	/* Makes the file headers, before the first trace, of ns samples; dt is in us. NULL: there are none. */
@@ -288,10 +290,7 @@ struct traces_sink {
 	struct traces *headers; /* of traces_from_raw() */
 };
 
-/*
- * Writes all traces of the raw items of path (NULL: stdin) as records to the output that o names. Returns 0, the status of the
- * process.
- */
-int traces_from_raw(struct traces_sink *s, const char *path, const struct opt_common *o);
+/* Writes all traces of the raw items of path (NULL: stdin) as records. Returns 0, the status of the process. */
+int traces_from_raw(struct traces_sink *s, const char *path);
 
 #endif

@@ -679,6 +679,21 @@ axiskeys_offsets(const struct img *x, size_t per, bool axis, size_t *n, struct w
 	return v;
 }
 
+void
+axiskeys_set_numbers(struct img *x, const char *key, const double *v, size_t n, size_t step)
+{
+	char *text = weir_xalloc(n, 26), *s = text;
+
+	for (size_t i = 0; i < n; i++) {
+		const int got = sprintf(s, i ? " %.15g" : "%.15g", v[i * step]);
+		s += strtod(s, NULL) == v[i * step]
+			 ? got
+			 : sprintf(s, i ? " %.17g" : "%.17g", v[i * step]);
+	}
+	img_set_key(x, key, "%s", text);
+	weir_free(text);
+}
+
 int
 axiskeys_times(const struct img *x, double *dt, double *t0, struct why *why)
 {

@@ -115,6 +115,9 @@ double *axiskeys_offsets(const struct img *x, size_t per, bool axis, size_t *n, 
 /* Reads all numbers of a file, which blanks separate. Dies when it has anything else, or nothing. Caller frees. */
 double *axiskeys_read_numbers(const char *path, size_t *n);
 
+/* Sets a key to n numbers, every `step`-th from v on, of as many digits as tell them. */
+void axiskeys_set_numbers(struct img *x, const char *key, const double *v, size_t n, size_t step);
+
 /* Finds the time between the samples of traces and the time of the first, 0 where axis 0 has none. Returns 0, or -1. */
 int axiskeys_times(const struct img *x, double *dt, double *t0, struct why *why);
 

@@ -23,13 +23,13 @@ struct args {
 	struct opt_common common;
 	struct opt_list crop, slice;
 	const char *flip, *order, *merge, *split;
-	size_t merged[2], cut, part; /* axes of --merge; axis and samples of --split */
 
-	/* What an option says of an axis: slices come first, then crops, flips and the norder axes of --order. */
+	/* What an option says of an axis: slices come first, then crops, flips, merges, a split into `from` samples, and the norder axes
+	   of --order. */
 	struct use {
-		enum use_of { SLICE, CROP, FLIP, ORDER } of;
+		enum use_of { SLICE, CROP, FLIP, MERGE, SPLIT, ORDER } of;
 		size_t axis, from, to;
-	} use[5 * IMG_MAXDIM];
+	} use[7 * IMG_MAXDIM];
 	size_t n, norder;
 };
 
@@ -42,8 +42,8 @@ static const struct opt table[] = {
      "axes turned round, by commas: 1 turns a picture upside down"},
     {0, "order", OPT_STR, AT(order), "AXES",
      "the axes that are left, fastest first: 1,0 transposes"},
-    {0, "merge", OPT_STR, AT(merge), "A,B", "make one axis of A and of B, which is behind it"},
-    {0, "split", OPT_STR, AT(split), "A:N", "make two axes of A, the faster of N samples"},
+    {0, "merge", OPT_STR, AT(merge), "AXES", "make one axis of these, each behind the one before"},
+    {0, "split", OPT_STR, AT(split), "AXIS:N", "make two axes of this, the faster of N samples"},
     {0}};
 
 static const struct opt_program program = {
@@ -54,7 +54,8 @@ static const struct opt_program program = {
 
 /* --- arguments ------------------------------------------------------------------------------------------------------- */
 
-static const char *const option_of[] = {"--slice", "--crop", "--flip", "--order"};
+static const char *const option_of[] = {"--slice", "--crop",  "--flip",
+					"--merge", "--split", "--order"};
 
 static void
 add_use(struct args *args, enum use_of of, size_t axis, size_t from, size_t to)
@@ -100,20 +101,6 @@ parse_crop(struct args *args, const char *text)
 			  text);
 }
 
-static void
-parse_reshape(struct args *args)
-{
-	const char *s = args->merge;
-
-	if (s && (!axis_take(&s, &args->merged[0]) || *s++ != ',' ||
-		  !axis_take(&s, &args->merged[1]) || *s))
-		die_usage("--merge: '%s' is not A,B, two axes", args->merge);
-	s = args->split;
-	if (s && (!axis_take(&s, &args->cut) || *s++ != ':' ||
-		  !word_size_before(&s, '\0', &args->part) || !args->part))
-		die_usage("--split: '%s' is not A:N, an axis and samples", args->split);
-}
-
 /*
  * Finds the axes x, y, z and c in the item; NULL: none yet. Returns -1 when options contradict each other, as far as their axes
  * are found.
@@ -152,8 +139,14 @@ check(void *options)
 	for (size_t i = 0; i < args->crop.n; i++)
 		parse_crop(args, args->crop.v[i]);
 	parse_axes(args, FLIP, args->flip);
+	parse_axes(args, MERGE, args->merge);
+	if (args->merge && !strchr(args->merge, ','))
+		die_usage("--merge: %s is one axis", args->merge);
+	if (args->split && (slice_parse(args->split, &at) || !at.index))
+		die_usage("--split: '%s' is not AXIS:N", args->split);
+	if (args->split)
+		add_use(args, SPLIT, at.axis, at.index, 0);
 	parse_axes(args, ORDER, args->order);
-	parse_reshape(args);
 	if (find_axes(args, NULL, &why))
 		die_usage("%s", why.text);
 }
@@ -195,6 +188,8 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 		const size_t k = u->axis;
 
 		insist_on_axis(in, y, option_of[u->of], k);
+		if (u->of == MERGE || u->of == SPLIT)
+			continue;
 		if (u->of == FLIP) {
 			v->first += (ptrdiff_t)(v->n[k] - 1) * v->step[k];
 			v->step[k] = -v->step[k];
@@ -321,44 +316,29 @@ reorder(const struct raw_in *in, struct img *y, struct view *v)
 
 /* --- other axes of the same samples ------------------------------------------------------------------------------------------ */
 
-/* Returns the place in the result of an axis of the item x. */
-static int
-place_of_axis(const struct raw_in *in, const struct img *x, const struct view *v,
-	      const char *option, size_t axis)
-{
-	int i = 0;
-
-	axis = axis_of(x, axis);
-	insist_on_axis(in, x, option, axis);
-	while (i < v->dim && (size_t)v->from[i] != axis)
-		i++;
-	if (i == v->dim)
-		raw_die(in, "%s: axis %zu is sliced away", option, axis);
-	return i;
-}
-
 /* Updates keys of y that know its axes, before axis k is merged with the next one, or split. Cards of FITS that number axes go. */
 static void
 forget_axes(struct img *y, int k, bool split)
 {
-	static const char *const of_map[] = {"tile", "geotransform", "geotiff.tiepoints"},
-				 *const of_planes[] = {"tupltype", "tiff.extrasamples",
-						       "tiff.photometric", "tiff.GDALMetadata"};
-	static const char cards[] =
-	    " CTYPE CUNIT CRPIX CRVAL CDELT CROTA CD PC PV PS LTM LTV A B AP BP ";
-	const int row = img_row_axis(y);
+	static const char *const key[] = {"tile",
+					  "geotransform",
+					  "geotiff.tiepoints",
+					  "tupltype",
+					  "tiff.extrasamples",
+					  "tiff.photometric",
+					  "tiff.GDALMetadata"};
+	const int row = img_row_axis(y), map = 3, planes = 7;
 
 	axiskeys_reshape_traces(y, k, split);
 	img_leave_space(y);
-	for (size_t i = 0; i < 3 && k <= row + 1; i++)
-		img_drop_key(y, of_map[i]);
-	for (size_t i = 0; i < 4 && k < row; i++)
-		img_drop_key(y, of_planes[i]);
+	for (int i = 0; i < (k < row ? planes : k <= row + 1 ? map : 0); i++)
+		img_drop_key(y, key[i]);
 	for (size_t i = 0; i < y->nkey;) {
-		char *name = weir_xstrdup(y->key[i].name), word[CARD_NAME + 1] = "";
-		if (!strncmp(name, CARD_PREFIX, CARD_PREFIX_LEN))
-			sscanf(name + CARD_PREFIX_LEN, "%8[A-Z]", word);
-		if (name[strcspn(name, "0123456789_")] && card_is_one_of(word, cards))
+		char *name = weir_xstrdup(y->key[i].name), card[CARD_NAME + 1] = "";
+		if (sscanf(name, CARD_PREFIX "%8[A-Z]", card) &&
+		    name[strcspn(name, "0123456789_")] &&
+		    card_is_one_of(card,
+				   " CTYPE CUNIT CRPIX CRVAL CDELT CROTA CD PC PV A B AP BP "))
 			img_drop_key(y, name);
 		else
 			i++;
@@ -404,29 +384,34 @@ split_axis(struct img *y, int k, size_t n)
 	a->n = n;
 }
 
-/* Gives y, the description of the result of x, the axes of --merge and then those of --split. */
+/* Merges and then splits the axes of y, the description of the result. */
 static void
-reshape(const struct raw_in *in, const struct args *args, const struct img *x, struct img *y,
-	const struct view *v)
+reshape(const struct raw_in *in, const struct args *args, struct img *y, const struct view *v)
 {
-	int a = y->dim, k;
+	int place[IMG_MAXDIM] = {0}; /* of the item's axes in y */
 
-	if (args->merge) {
-		a = place_of_axis(in, x, v, "--merge", args->merged[0]);
-		if (place_of_axis(in, x, v, "--merge", args->merged[1]) != a + 1)
-			raw_die(in, "--merge: the second axis is not behind the first");
-		merge_axes(y, a);
+	for (int i = 0; i < v->dim; i++)
+		place[v->from[i]] = i;
+	for (const struct use *u = args->use; u < args->use + args->n; u++) {
+		const int k = place[u->axis];
+
+		if (u->of == MERGE && u > args->use && u[-1].of == MERGE) {
+			if (k != place[u[-1].axis] + 1)
+				raw_die(in, "--merge: axis %zu is not behind axis %zu", u->axis,
+					u[-1].axis);
+			merge_axes(y, k - 1);
+			for (int i = 0; i < IMG_MAXDIM; i++)
+				place[i] -= place[i] >= k;
+		} else if (u->of == SPLIT) {
+			if (y->axis[k].n % u->from || y->dim == IMG_MAXDIM)
+				raw_die(in,
+					"--split: axis %zu has %zu samples, which %zu must divide, "
+					"and an "
+					"item has up to %d axes",
+					u->axis, y->axis[k].n, u->from, IMG_MAXDIM);
+			split_axis(y, k, u->from);
+		}
 	}
-	if (!args->split)
-		return;
-	k = place_of_axis(in, x, v, "--split", args->cut);
-	k -= k > a;
-	if (y->axis[k].n % args->part)
-		raw_die(in, "--split: %zu samples are not divided by %zu", y->axis[k].n,
-			args->part);
-	if (y->dim == IMG_MAXDIM)
-		raw_die(in, "--split: an item has at most %d axes", IMG_MAXDIM);
-	split_axis(y, k, args->part);
 }
 
 /* --- samples ----------------------------------------------------------------------------------------------------------------- */
@@ -498,7 +483,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		axiskeys_choose_traces(&y, &c[1], x->dim > 2 && v.from[1] == 2 && v.from[2] == 1);
 	reorder(in, &y, &v);
 	axiskeys_follow_map(x, &y, v.from);
-	reshape(in, args, x, &y, &v);
+	reshape(in, args, &y, &v);
 	opt_add_history(&y, &args->common);
 	raw_map(in, x);
 	stats_charge(st, STATS_READ);

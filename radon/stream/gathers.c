@@ -339,102 +339,72 @@ static const char *const radon_curve_names[RADON_CURVES] = {"parabolic", "linear
 							    "hyperbolic"};
 
 static void
-set_number(char *to, size_t room, double v)
-{
-	snprintf(to, room, "%.15g", v);
-	if (strtod(to, NULL) != v)
-		snprintf(to, room, "%.17g", v);
-}
-
-/* Sets a key to n numbers, every `step`-th from v on. */
-static void
-set_key(struct img *x, const char *name, const double *v, size_t n, size_t step)
-{
-	char *text = weir_xalloc(n, 26), *s = text;
-
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			*s++ = ' ';
-		set_number(s, 25, v[i * step]);
-		s += strlen(s);
-	}
-	img_set_key(x, name, "%s", text);
-	weir_free(text);
-}
-
-static void
 key_offsets(const struct gathers *s, struct img *x, const double *v, size_t n)
 {
 	img_drop_key(x, "offsets");
 	img_drop_key(x, "offset-x");
 	img_drop_key(x, "offset-y");
 	if (s->per == 1) {
-		set_key(x, "offsets", v, n, 1);
+		axiskeys_set_numbers(x, "offsets", v, n, 1);
 		return;
 	}
-	set_key(x, "offset-x", v, n / 2, 2);
-	set_key(x, "offset-y", v + 1, n / 2, 2);
+	axiskeys_set_numbers(x, "offset-x", v, n / 2, 2);
+	axiskeys_set_numbers(x, "offset-y", v + 1, n / 2, 2);
 }
 
 /*
- * Writes what traces:= has for a new trace at the offset v, by the numbers of m traces: that of one at the same offset, or a:b:w where
- * the new one is at the part w of the way from trace a, the nearest, to b, the nearest on the other side or, beyond the last, on
- * the same. In a plane b is a. Returns the length.
+ * Writes what traces:= has for a new trace at x, by the offsets and numbers of m traces: the number of one at the same offset, or
+ * a:b:w where it lies at the part w of the way from trace a, the nearest, to b, the nearest on the other side or, beyond the
+ * last, on the same. Returns the length.
  */
 static size_t
-put_between(char *to, const double *v, size_t per, const double *offset, const double *number,
-	    size_t m)
+put_between(char *to, double x, const double *offset, const double *number, size_t m)
 {
-	double near = INFINITY, far = 0, other = INFINITY;
-	size_t a = 0, b;
+	double least[2] = {INFINITY, INFINITY}, far = 0;
+	size_t near[2] = {0};
 
-	for (size_t k = 0; k < m; k++) {
-		const double *o = offset + k * per,
-			     d = hypot(o[0] - v[0], per == 2 ? o[1] - v[1] : 0);
-		if (isfinite(number[k]) && d < near) {
-			near = d;
-			a = k;
-		}
-		far = fmax(far, d);
-	}
-	b = a;
-	if (!(near > 0 && near < INFINITY))
-		return (size_t)sprintf(to, "%.15g ", near > 0 ? NAN : number[a]);
-	for (size_t k = 0; k < m && per == 1; k++) {
-		const double d = offset[k] - v[0], e = offset[a] - v[0],
-			     cost = fabs(d) + (d * e < 0 ? 0 : far);
-		if (isfinite(number[k]) && d != e && cost < other) {
-			other = cost;
-			b = k;
+	for (int i = 0; i < 2; i++) {
+		near[i] = near[0];
+		for (size_t k = 0; k < m; k++) {
+			const double d = offset[k] - x, a = offset[near[0]] - x,
+				     cost = fabs(d) + (i && d * a > 0 ? far : 0);
+			if (isfinite(number[k]) && cost < least[i] && !(i && d == a)) {
+				least[i] = cost;
+				near[i] = k;
+			}
+			far = fmax(far, fabs(d));
 		}
 	}
-	return (size_t)sprintf(to, "%.15g:%.15g:%.15g ", number[a], number[b],
-			       a == b ? 0 : (v[0] - offset[a]) / (offset[b] - offset[a]));
+	const double from = offset[near[0]], way = offset[near[1]] - from;
+
+	if (least[0] == 0)
+		return (size_t)sprintf(to, "%.15g ", number[near[0]]);
+	return (size_t)sprintf(to, "%.15g:%.15g:%.15g ", number[near[0]], number[near[1]],
+			       way != 0 ? (x - from) / way : 0);
 }
 
-/* Says by traces:= which traces of a file those at the offsets v lie between; `planes` of s->shape.nx of them, or 1. */
+/* Says by traces:= which traces of a file those at the offsets x lie between; `planes` of s->shape.nx of them, or 1. */
 static void
-key_between(const struct gathers *s, struct img *x, const double *v, size_t planes)
+key_between(const struct gathers *s, struct img *y, const double *x, size_t planes)
 {
-	const char *text = img_key(x, "traces"), *gather = img_key(x, "radon_gather");
-	const size_t n = text ? axiskeys_count(text) : 0, per = s->per;
+	const char *text = img_key(y, "traces"), *gather = img_key(y, "radon_gather");
+	const size_t n = text ? axiskeys_count(text) : 0, nx = s->shape.nx;
 	double *number = weir_xalloc(n, sizeof *number), *offset = NULL;
 	size_t m, offsets = 0;
 	struct why why;
 
-	if (n && gather && word_size(&gather, 1, &m) && word_reals(text, ' ', number, n) == n)
-		offset = axiskeys_offsets(x, per, false, &offsets, &why);
-	img_drop_key(x, "traces");
-	if (offset && n % m == 0 && offsets % (per * m) == 0) {
-		const size_t rows = n > m || offsets > per * m ? s->planes : planes;
-		char *list = weir_xalloc(rows * s->shape.nx, 3 * 25), *t = list;
-		for (size_t j = 0; j < rows * s->shape.nx; j++) {
-			const size_t at = j / s->shape.nx * m;
-			t += put_between(t, v + j % (planes * s->shape.nx) * per, per,
-					 offset + at * per % offsets, number + at % n, m);
-		}
+	if (s->per == 1 && gather && word_size(&gather, 1, &m) &&
+	    word_reals(text, ' ', number, n) == n)
+		offset = axiskeys_offsets(y, 1, false, &offsets, &why);
+	img_drop_key(y, "traces");
+	if (offset && n && n % m == 0 && offsets % m == 0) {
+		const size_t rows = n > m || offsets > m ? s->planes : planes;
+		char *list = weir_xalloc(rows * nx, 3 * 25), *t = list;
+		for (size_t j = 0; j < rows * nx; j++)
+			t += put_between(t, x[j % (planes * nx)], offset + j / nx * m % offsets,
+					 number + j / nx * m % n, m);
 		t[-1] = 0;
-		img_set_key(x, "traces", "%s", list);
+		img_set_key(y, "traces", "%s", list);
 		weir_free(list);
 	}
 	weir_free(offset);
