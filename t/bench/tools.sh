@@ -56,6 +56,16 @@ peers scipy distance
 peers cv2 distance-cv2
 interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
 
+echo 'rawnmo: 8 gathers of 92 traces of 1751 samples, from SU to SU, beside sunmo of SU, built without XDR'
+gencmp --traces=92 --samples=1751 --gathers=8 | rawtosu --endian=little -o line.su
+commands=("rawnmo=sutoraw line.su | rawnmo --velocity=0:1500,4:3000 | rawtosu --headers=line.su >o.su" "rawnmo -t 1=sutoraw line.su | rawnmo -t 1 --velocity=0:1500,4:3000 | rawtosu --headers=line.su >o.su")
+if command -v sunmo >/dev/null; then
+	commands+=("sunmo=sunmo tnmo=0,4 vnmo=1500,3000 sscale=0 <line.su >o.su")
+else
+	echo 'sunmo: not on PATH'
+fi
+interleave -n 5 -b 'rm -f o.*' "${commands[@]}"
+
 gen --type=ushort noise 8192 8192 >c.pgm
 if command -v fitstoraw >/dev/null; then
 	echo 'fitstoraw, rawtofits: 8192x8192 ushort'
