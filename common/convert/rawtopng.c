@@ -21,10 +21,9 @@ struct args {
 static const struct opt table[] = {
     {0, "direct", OPT_FLAG, AT(direct), NULL, "write colours, not a palette"}, {0}};
 
-static const struct opt_program program = {
-    .what = "Writes pictures of 8 or 16 bits as PNG.",
-    .example = "rawtopng coins.pgm >coins.png",
-    .table = table};
+static const struct opt_program program = {.what = "Writes pictures of 8 or 16 bits as PNG.",
+					   .example = "rawtopng coins.pgm >coins.png",
+					   .table = table};
 
 /* The colours of a picture of bytes, those that are not opaque first. */
 struct palette {
