@@ -253,7 +253,11 @@ check_frames(struct check_many *m, struct check_rng *rng, size_t set)
 	change[set / 2](&p);
 	unsigned char *lone = weir_calloc(W * H, sizeof *lone);
 	check_case(m, lone && !psfmatch_clean(p.ref, p.new, W, H, lone), "not cleaned");
-	check_case(m, change[set / 2] != heat || lone[2 * 4999], "a hot pixel is not lone");
+	size_t cleaned = 0;
+	for (size_t i = 0; lone && i < W * H; i += 4999)
+		cleaned += lone[i];
+	check_case(m, change[set / 2] != heat || cleaned >= 12, "%zu of 24 hot pixels are lone",
+		   cleaned);
 	weir_free(lone);
 	const bool fits = fit(m, p.ref, p.new, &o, &got);
 	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", set / 2,

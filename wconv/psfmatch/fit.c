@@ -592,24 +592,6 @@ lower_degree(struct psfmatch *m, struct why *why)
 	return why_set(why, "%zu stars are too few, %zu were left out", m->used, m->rejected);
 }
 
-/* Says why most stars do not fit. */
-static int
-refuse_misfits(const struct psfmatch *m, struct why *why)
-{
-	const size_t n = m->used + m->rejected;
-
-	if (psfmatch_is_shifted(m))
-		return why_set(why,
-			       "%zu of %zu stars do not fit the others: it is shifted by %.1f,%.1f "
-			       "pixels: align first",
-			       m->rejected, n, m->shift[0], m->shift[1]);
-	return why_set(why,
-		       "%zu of %zu stars do not fit the others: the pictures do not match, the "
-		       "first one has the wider stars, or cosmic rays were taken for stars: write "
-		       "NaN there",
-		       m->rejected, n);
-}
-
 /* Counts the used stamps. Fails if most were rejected. Returns 1 with m->degree lowered if they are too few for the polynomials. */
 static int
 count_used(struct psfmatch_normal *f, struct why *why)
@@ -621,7 +603,11 @@ count_used(struct psfmatch_normal *f, struct why *why)
 		m->used += f->s[i].used;
 	m->rejected = f->stamps - m->used;
 	if (m->rejected > m->used)
-		return refuse_misfits(m, why);
+		return why_set(
+		    why,
+		    "%zu of %zu stars do not fit the others: the pictures do not match, the first "
+		    "one has the wider stars, or cosmic rays were taken for stars: write NaN there",
+		    m->rejected, f->stamps);
 	return m->used < 2 * psfmatch_terms(m->degree) ? lower_degree(m, why) : 0;
 }
 

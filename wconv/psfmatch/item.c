@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
@@ -60,7 +62,8 @@ psfmatch_check_pair(struct picture *ref, struct picture *new, const struct args 
 	/* A shift of less is in the kernels. */
 	place_compare(&new->file, &ref->file, 1, args->path[1], args->path[0]);
 	new->lone = weir_calloc(new->w *new->h, sizeof *new->lone);
-	if (!new->lone || psfmatch_clean(ref->v, new->v, ref->w, ref->h, new->lone) == -ENOMEM)
+	if (!new->lone || psfmatch_align(ref->v, new->v, ref->w, ref->h, ref->moved) == -ENOMEM ||
+	    psfmatch_clean(ref->v, new->v, ref->w, ref->h, new->lone) == -ENOMEM)
 		die("%s: no memory for the sky", args->path[1]);
 }
 
@@ -81,10 +84,12 @@ psfmatch_find_corner(const struct picture *p, const char *path, double corner[2]
 
 void
 psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
-		       const struct args *args)
+		       const long moved[2], const struct args *args)
 {
-	const size_t planes = psfmatch_terms(m->degree);
-	const size_t sizes[] = {m->size, m->size, planes};
+	const size_t planes = psfmatch_terms(m->degree), rows = planes * m->size;
+	const long pad = labs(moved[labs(moved[1]) > labs(moved[0])]);
+	const size_t size = m->size + 2 * (size_t)pad, sizes[] = {size, size, planes};
+	float *k = weir_calloc(size * size * planes, sizeof *k);
 	/* the longest number is -1.23456789e-308, and a blank or the final 0 follows it */
 	const size_t room = 17 * psfmatch_terms(m->background);
 	char *text = weir_xalloc(room, 1);
@@ -101,7 +106,14 @@ psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const doub
 	weir_free(text);
 	opt_add_history(&y, &args->common);
 	raw_head(out, &y);
-	raw_write(out, m->kernel, m->size * m->size * planes);
+	if (!k)
+		die("no memory");
+	for (size_t r = 0; r < rows; r++)
+		memcpy(k + r / m->size * size * size +
+			   (r % m->size + (size_t)(pad + moved[1])) * size + pad + moved[0],
+		       m->kernel + r * m->size, m->size * sizeof *k);
+	raw_write(out, k, size * size * planes);
+	weir_free(k);
 	img_free(&y);
 }
 

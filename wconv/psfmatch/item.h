@@ -23,18 +23,20 @@ struct picture {
 	struct img file; /* its header and payload */
 	size_t w, h;
 	float *v;
+	long moved[2];	     /* of ref: see psfmatch_align() */
 	unsigned char *lone; /* of new: see psfmatch_clean() */
 };
 
 struct picture psfmatch_read_picture(const char *path, const struct args *args);
 void psfmatch_drop_picture(struct picture *p);
 
-/* Refuses pictures of unlike sizes, and parts of unlike places, and frees the others of lone bright pixels. */
+/* Refuses pictures of unlike sizes, and parts of unlike places, aligns the others, and frees them of lone bright pixels. */
 void psfmatch_check_pair(struct picture *ref, struct picture *new, const struct args *args);
 
-/* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. corner: see psfmatch_find_corner(). */
+/* Writes the item that wconv reads: planes of coefficients, with the keys that describe them. corner: see psfmatch_find_corner().
+   The kernels move ref, too. */
 void psfmatch_write_kernels(struct raw_out *out, const struct psfmatch *m, const double corner[2],
-			    const struct args *args);
+			    const long moved[2], const struct args *args);
 
 /* Writes v, a difference or its noise, with the header of new. */
 void psfmatch_write_difference(struct raw_out *out, const struct picture *new, const float *v,

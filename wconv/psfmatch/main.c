@@ -11,7 +11,7 @@
 const char *const weir_prog = "psfmatch";
 
 static void
-report(const struct args *args, const struct psfmatch *m, struct stats *st)
+report(const struct args *args, const struct psfmatch *m, const long moved[2], struct stats *st)
 {
 	stats_add(st, "stars", "%zu", m->used);
 	stats_add(st, "rejected", "%zu", m->rejected);
@@ -31,15 +31,14 @@ report(const struct args *args, const struct psfmatch *m, struct stats *st)
 		warn("%s: %zu stars are too few for polynomials of degree %d, %zu were left out: "
 		     "--degree=%d was taken",
 		     args->path[1], m->used, args->o.degree, m->rejected, m->degree);
-	if (psfmatch_is_shifted(m))
-		warn("%s: shifted by %.1f,%.1f pixels: align first, or the difference has false "
-		     "peaks at stars",
-		     args->path[1], m->shift[0], m->shift[1]);
+	if (moved[0] || moved[1])
+		warn("%s: shifted by %.1f,%.1f pixels: the reference was moved by %ld,%ld",
+		     args->path[1], m->shift[0], m->shift[1], moved[0], moved[1]);
 	if (m->exchanged && args->o.convolve == PSFMATCH_EITHER)
 		warn("%s: its stars are narrower than those of %s, so it was convolved, and in the "
 		     "difference stars have the shape of the latter",
 		     args->path[1], args->path[0]);
-	if (m->sharp > PSFMATCH_SHARP && !psfmatch_is_shifted(m))
+	if (m->sharp > PSFMATCH_SHARP)
 		warn("%s: its stars are narrower than those of %s: the kernel sharpens, and the "
 		     "ratio of fluxes, %.4g, may be wrong by some per cent%s",
 		     args->path[!m->exchanged], args->path[m->exchanged], m->ratio,
@@ -87,6 +86,27 @@ subtract(const struct args *args, const struct psfmatch *m, const struct picture
 	return noise;
 }
 
+/* Writes what is asked for, with what was found in the history. noises: for noise, or NULL. */
+static void
+put(struct args *args, const struct psfmatch *m, const struct picture *ref,
+    const struct picture *new, const float *noise, const double corner[2], struct raw_out *out,
+    struct raw_out *noises)
+{
+	char *history;
+
+	if (asprintf(&history, "%s: ratio of fluxes %.6g, kernels of %zux%zu", args->common.history,
+		     m->ratio, m->size, m->size) < 0)
+		die("no memory");
+	args->common.history = history;
+	if (args->subtract)
+		psfmatch_write_difference(out, new, new->v, args);
+	else
+		psfmatch_write_kernels(out, m, corner, ref->moved, args);
+	if (noises)
+		psfmatch_write_difference(noises, new, noise, args);
+	free(history);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -107,19 +127,11 @@ main(int argc, char **argv)
 	stats_charge(&st, STATS_READ);
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &args.o, &why))
 		die("%s: %s", args.path[1], why.text);
+	for (int k = 0; k < 2; k++)
+		m.shift[k] += (double)ref.moved[k];
 	float *noise = args.subtract ? subtract(&args, &m, &ref, &new, &st) : NULL;
 	stats_charge(&st, STATS_COMPUTE);
-	char *history;
-	if (asprintf(&history, "%s: ratio of fluxes %.6g, kernels of %zux%zu", args.common.history,
-		     m.ratio, m.size, m.size) < 0)
-		die("no memory");
-	args.common.history = history;
-	if (args.subtract)
-		psfmatch_write_difference(out, &new, new.v, &args);
-	else
-		psfmatch_write_kernels(out, &m, corner, &args);
-	if (noises)
-		psfmatch_write_difference(noises, &new, noise, &args);
+	put(&args, &m, &ref, &new, noise, corner, out, noises);
 	st.items = 1;
 	st.threads = args.common.threads;
 	st.bytes_in = ref.w * ref.h * img_type_size(ref.file.type) +
@@ -131,9 +143,8 @@ main(int argc, char **argv)
 		raw_finish(noises);
 	}
 	stats_charge(&st, STATS_WRITE);
-	report(&args, &m, &st);
+	report(&args, &m, ref.moved, &st);
 	stats_print(&st, &args.common);
-	free(history);
 	weir_free(noise);
 	psfmatch_free(&m);
 	psfmatch_drop_picture(&ref);

@@ -26,11 +26,12 @@
 
 #include "common/base/why.h"
 
-/* The first four are limits: see sky, sharp, width and blur of struct psfmatch. The last: the default size. */
+/* Limits: see sky, sharp, width and blur of struct psfmatch, and psfmatch_align(). The last: the default size. */
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
 #define PSFMATCH_WIDTH	4
 #define PSFMATCH_ROOM	3
+#define PSFMATCH_NEAR	1.5
 #define PSFMATCH_SIZE	21
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
@@ -103,13 +104,6 @@ struct psfmatch {
 	double sharp;
 };
 
-/* Whether new must be aligned first: the kernels move too few of its stars to their places. */
-static inline bool
-psfmatch_is_shifted(const struct psfmatch *m)
-{
-	return m->shift[0] * m->shift[0] + m->shift[1] * m->shift[1] > 1.5 * 1.5;
-}
-
 /* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in why; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		 const struct psfmatch_options *o, struct why *why);
@@ -171,6 +165,12 @@ size_t psfmatch_drop_fill(float *x, size_t n, double *value);
  * the other picture shows nothing, and sets lone[h][w] there. Returns 0, -ENOMEM or -EDOM, as psfmatch_measure_sky() does.
  */
 int psfmatch_clean(float *ref, float *new, size_t w, size_t h, unsigned char *lone);
+
+/*
+ * Moves ref[h][w] by whole pixels to where the stars of new are, if these are more than PSFMATCH_NEAR pixels off; what comes from
+ * beyond the edges is NaN. move: in x and y. Returns as psfmatch_clean() does.
+ */
+int psfmatch_align(float *ref, const float *new, size_t w, size_t h, long move[2]);
 
 /* m may be zeroed. */
 void psfmatch_free(struct psfmatch *m);

@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -207,15 +208,28 @@ is_lone(const float *x, size_t w, size_t at, double noise, double *sky)
 	return false;
 }
 
-/* Whether the pixel is like those around it and beside it in its row, but for noise. */
+/* Returns the sum of the pixels within `reach` of (x,y), each less the sky. */
+static double
+sum_light(const float *from, size_t w, size_t x, size_t y, size_t reach, double sky)
+{
+	double sum = 0;
+
+	for (size_t j = y - reach; j <= y + reach; j++)
+		for (size_t i = x - reach; i <= x + reach; i++)
+			sum += (double)from[j * w + i] - sky;
+	return sum;
+}
+
+/* Whether the pixel is like those around it and beside it in its row, but for noise, and has no faint light that is wide. */
 static bool
 is_plain(const float *x, size_t w, size_t at, double noise)
 {
 	const double v = (double)x[at], beside = .5 * ((double)x[at - 1] + (double)x[at + 1]);
 	double spread;
 
-	return fabs(v - beside) < 6 * noise &&
-	       fabs(v - median_around(x, w, at, &spread)) < 5 * noise;
+	const double sky = median_around(x, w, at, &spread);
+	return fabs(v - beside) < 6 * noise && fabs(v - sky) < 5 * noise &&
+	       fabs(sum_light(x, w, at % w, at / w, 2, sky)) < 32 * noise;
 }
 
 /* Whether the pixel is brighter than those around it by 4 times the noise, and beside a lone one of picture k. */
@@ -240,7 +254,7 @@ psfmatch_clean(float *ref, float *new, size_t w, size_t h, unsigned char *lone)
 	struct psfmatch_field f = {.ref = ref, .new = new, .w = w, .h = h};
 	float *const x[2] = {ref, new};
 	const int e = psfmatch_measure_sky(&f, INFINITY);
-	const double noise[2] = {f.r.noise, f.n.noise};
+	const double noise[2] = {fmax(f.r.noise, .1 * f.noise), fmax(f.n.noise, .1 * f.noise)};
 	double sky;
 
 	for (size_t i = 0; i < 4 * w * h && !e; i++) {
@@ -280,18 +294,6 @@ median_of_cell(const float *x, size_t w, const struct cell *c, double other)
 			v[k++] = (double)p;
 	}
 	return k ? psfmatch_median(v, k) : other;
-}
-
-/* Returns the sum of the pixels within `reach` of (x,y), each less the sky. */
-static double
-sum_light(const float *from, size_t w, size_t x, size_t y, size_t reach, double sky)
-{
-	double sum = 0;
-
-	for (size_t j = y - reach; j <= y + reach; j++)
-		for (size_t i = x - reach; i <= x + reach; i++)
-			sum += (double)from[j * w + i] - sky;
-	return sum;
 }
 
 /*
@@ -496,5 +498,33 @@ psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct psfma
 		c.new = median_of_cell(f->new, f->w, &c, f->n.level);
 		*n += find_star(f, &c, reach, *s + *n);
 	}
+	return 0;
+}
+
+int
+psfmatch_align(float *ref, const float *new, size_t w, size_t h, long move[2])
+{
+	struct psfmatch_field f = {.ref = ref, .new = new, .w = w, .h = h};
+	struct psfmatch_stamp *s = NULL;
+	double shift[2];
+	size_t n;
+	int e = psfmatch_measure_sky(&f, INFINITY);
+
+	move[0] = move[1] = 0;
+	if (e || (e = psfmatch_find_stamps(&f, PSFMATCH_SIZE / 2, &s, &n)))
+		return e;
+	psfmatch_find_shift(&f, s, n, shift);
+	weir_free(s);
+	if (hypot(shift[0], shift[1]) <= PSFMATCH_NEAR)
+		return 0;
+	move[0] = lround(shift[0]);
+	move[1] = lround(shift[1]);
+	const long by = move[1] * (long)w + move[0];
+	const size_t left = w * h - (size_t)labs(by);
+	memmove(ref + (by > 0 ? by : 0), ref + (by < 0 ? -by : 0), left * sizeof *ref);
+	for (size_t i = 0; i < w * h; i++)
+		if ((size_t)((long)(i % w) - move[0]) >= w ||
+		    (size_t)((long)(i / w) - move[1]) >= h)
+			ref[i] = NAN;
 	return 0;
 }
