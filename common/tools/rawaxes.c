@@ -47,8 +47,7 @@ static const struct opt table[] = {
     {0}};
 
 static const struct opt_program program = {
-    .what = "Cuts, slices, flips, reorders, merges and splits axes: 0 is the fastest; or x, y, z "
-	    "and c.",
+    .what = "Cuts, flips, reorders, merges, splits axes: 0 is the fastest; or x, y, z, c.",
     .example = "rawaxes --crop=40x30+10+5 photo.ppm >detail.ppm",
     .table = table};
 
