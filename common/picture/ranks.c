@@ -310,3 +310,91 @@ ranks_percentile(struct ranks *r, double percent, size_t first, size_t n)
 	ranks_find(r, (size_t[]){first, first + (part > 0)}, v);
 	return v[0] == v[1] ? v[0] : (1 - part) * v[0] + part * v[1];
 }
+
+void
+ranks_count(const struct ranks *r, double unit, double lo, double width, size_t n, size_t *count)
+{
+	double v[2 * RANKS_BLOCK];
+
+	memset(count, 0, n * sizeof *count);
+	for (size_t at = 0, some; at < r->n; at += some) {
+		some = block_size(r->n, at);
+		ranks_load(r, at, some, v);
+		for (size_t i = 0; i < some; i++)
+			if (isfinite(v[i])) {
+				const double bin = n > 1 ? (unit * v[i] - unit * lo) / width : 0;
+
+				count[bin < (double)n ? (size_t)bin : n - 1] +=
+				    r->weight ? (size_t)r->weight[at + i] : 1;
+			}
+	}
+}
+
+/* ---- thresholds ---- */
+
+/* Returns the bin up to which the lower class goes. */
+static size_t
+find_otsu(const size_t *count, size_t bins)
+{
+	double all = 0, sum = 0, n = 0, below = 0, most = -1;
+	size_t best = 0;
+
+	for (size_t i = 0; i < bins; i++) {
+		all += (double)count[i];
+		sum += (double)count[i] * (double)i;
+	}
+	for (size_t i = 0; i + 1 < bins; i++) {
+		n += (double)count[i];
+		below += (double)count[i] * (double)i;
+		const double apart = below / n - (sum - below) / (all - n),
+			     between = n * (all - n) * apart * apart;
+
+		if (between > most) {
+			most = between;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The first and the last bin hold the least and the greatest value. */
+static size_t
+find_triangle(const size_t *count, size_t bins)
+{
+	size_t peak = 0, best = 0;
+	double most = -INFINITY;
+
+	for (size_t i = 0; i < bins; i++)
+		peak = count[i] > count[peak] ? i : peak;
+	const bool up = peak < bins - 1 - peak;
+	const size_t wide = up ? bins - 1 - peak : peak;
+
+	for (size_t k = 0; k < wide; k++) {
+		const size_t at = up ? bins - 1 - k : k;
+		const double d = (double)count[peak] * (double)k - (double)wide * (double)count[at];
+
+		best = d > most ? at : best;
+		most = d > most ? d : most;
+	}
+	return best;
+}
+
+double
+ranks_threshold(struct ranks *r, bool whole, bool otsu)
+{
+	const struct sample_stats s = ranks_extremes(r);
+	const double range = s.hi - s.lo;
+	const bool each = whole && range < 65536;
+	const size_t bins = each ? (size_t)range + 1 : 256;
+	const double width = each ? 1 : range / 256;
+
+	if (!(range > 0 && range < INFINITY))
+		return s.finite && range == 0 ? s.lo : NAN;
+	size_t *count = weir_xalloc(bins, sizeof *count);
+
+	ranks_count(r, 1, s.lo, width, bins, count);
+	const size_t bin = otsu ? find_otsu(count, bins) : find_triangle(count, bins);
+
+	weir_free(count);
+	return s.lo + width * (double)bin + (each ? 0 : width / 2);
+}

@@ -46,7 +46,18 @@ struct ranks_sums ranks_measure(const struct ranks *r, double lo, double hi, dou
 /* Finds the values of two ranks in ascending order, from 0, each below the number of values. */
 void ranks_find(struct ranks *r, const size_t rank[2], double found[2]);
 
-/* Returns the percentile among n values from rank `first` on, between two of them where it falls between; NaN of none. */
+/* The percentile among n values from rank `first` on, between two of them where it falls between; NaN of none. */
 double ranks_percentile(struct ranks *r, double percent, size_t first, size_t n);
+
+/* Counts the values in n bins: value v is in bin floor((unit v - unit lo) / width), or in the last one. */
+void
+ranks_count(const struct ranks *r, double unit, double lo, double width, size_t n, size_t *count);
+
+/*
+ * The threshold between two classes, as scikit-image's filters have it: Otsu's (1979), with the greatest variance between them, or
+ * the triangle's (Zack, Rogers, Latt 1977), the bin furthest below the line from the peak of the histogram to its further end.
+ * Whole numbers have a bin each, if at most 65536; other values have 256, and the threshold is the middle of one. NaN: none.
+ */
+double ranks_threshold(struct ranks *r, bool whole, bool otsu);
 
 #endif

@@ -286,20 +286,8 @@ print_histogram(struct raw_out *out, const struct args *args, const struct ranks
 	const double hi = each ? s->hi + 1 : s->hi, half = isfinite(range) ? 1 : .5;
 	const double width = (half * hi - half * s->lo) / (double)n;
 	size_t *count = weir_xalloc(n, sizeof *count);
-	double v[2 * RANKS_BLOCK];
 
-	memset(count, 0, n * sizeof *count);
-	for (size_t at = 0, some; at < r->n; at += some) {
-		some = r->n - at < RANKS_BLOCK ? r->n - at : RANKS_BLOCK;
-		ranks_load(r, at, some, v);
-		for (size_t i = 0; i < some; i++)
-			if (isfinite(v[i])) {
-				const double bin = n > 1 ? (half * v[i] - half * s->lo) / width : 0;
-
-				count[bin < (double)n ? (size_t)bin : n - 1] +=
-				    r->weight ? (size_t)r->weight[at + i] : 1;
-			}
-	}
+	ranks_count(r, half, s->lo, width, n, count);
 	raw_printf(out, args->json ? ", \"histogram\": [" : "histogram: %zu\n", n);
 	for (size_t i = 0; i < n; i++)
 		raw_printf(out, args->json ? "%s[%.17g, %zu]" : "%s%.9g %zu\n",
