@@ -7,6 +7,7 @@
 #include "common/base/mem.h"
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
+#include "common/picture/ranks.h"
 #include "common/picture/table.h"
 #include "t/check.h"
 
@@ -153,28 +154,51 @@ make_scene(struct check_rng *r, struct scene *a, size_t most, double levels)
 	}
 }
 
+/* The sum of v^weight x_i x_j over the samples of a component, about its first one; axis 3 is 1. */
+static double
+moment_of(const struct scene *a, const int32_t *label, const struct region *g, int32_t k,
+	  int weight, const int axis[2])
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		const double x[4] = {(double)(i % a->s.w) - (double)g->first[0],
+				     (double)(i / a->s.w % a->s.h) - (double)g->first[1],
+				     (double)(i / a->s.w / a->s.h) - (double)g->first[2], 1};
+
+		sum += label[i] == k ? (weight ? a->v[i] : 1) * x[axis[0]] * x[axis[1]] : 0;
+	}
+	return sum;
+}
+
 static const char *
 wrong_region(const struct scene *a, const int32_t *label, const struct region *g, int32_t k)
 {
-	size_t size = 0, top = MOST;
-	double sum = 0, x = 0, xx = 0;
+	static const int axes[10][2] = {{3, 3}, {0, 3}, {1, 3}, {2, 3}, {0, 0},
+					{1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+	const double mean = g->light.s / (double)g->size;
+	size_t size = 0, top = MOST, low = MOST;
+	double squares = 0;
 
 	for (size_t i = 0; i < a->n; i++) {
 		if (label[i] != k)
 			continue;
-		const double at = (double)(i % a->s.w) - (double)g->first[0];
-
 		size++;
-		sum += a->v[i];
-		x += a->v[i] * at;
-		xx += a->v[i] * at * at;
-		if (top == MOST || a->v[i] > a->v[top])
-			top = i;
+		squares += (a->v[i] - mean) * (a->v[i] - mean);
+		top = top == MOST || a->v[i] > a->v[top] ? i : top;
+		low = low == MOST || a->v[i] < a->v[low] ? i : low;
 	}
-	if (g->size != size || fabs(g->sum - sum) > 1e-12)
-		return "the size or the sum";
-	if (fabs(g->moment[0] - x) > 1e-9 || fabs(g->xx - xx) > 1e-7)
-		return "a moment";
+	for (int w = 0; w < 2; w++)
+		for (int m = 0; m < 10; m++) {
+			const struct moments *q = w ? &g->light : &g->shape;
+			const double got = !m ? q->s : m < 4 ? q->m[m - 1] : q->q[m - 4];
+
+			if (fabs(got - moment_of(a, label, g, k, w, axes[m])) >
+			    (m < 4 ? 1e-9 : 1e-7))
+				return "a moment";
+		}
+	if (g->size != size || g->least != a->v[low] || fabs(g->squares - squares) > 1e-9)
+		return "the size, the least value or the squares";
 	if (g->peak != a->v[top] || g->top[0] + a->s.w * (g->top[1] + a->s.h * g->top[2]) != top)
 		return "the peak";
 	return NULL;
@@ -275,9 +299,10 @@ check_split(struct check_many *m, struct check_rng *r, size_t round)
 		abort();
 	parts(&a, rise, want);
 	why = run_label(&a, KNOWN, 1, got, &n);
+	for (size_t i = 0; i < a.n; i++)
+		a.part[i] = (uint32_t)got[i];
 	check_case(m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s", a.s.w,
 		   a.s.h, a.s.depth, a.s.connectivity, rise, why ? why : "parts");
-	check_case(m, !memcmp(got, a.part, a.n * sizeof *got), "numbers of parts");
 }
 
 /* The definition of peaks.h. marker[i] becomes the marker of sample i. */
@@ -312,45 +337,11 @@ spread(const struct scene *a, const uint32_t *given, uint32_t *marker)
 	}
 }
 
-static size_t
-count(const uint32_t *x, size_t n, uint32_t value)
-{
-	size_t times = 0;
-
-	for (size_t i = 0; i < n; i++)
-		times += x[i] == value;
-	return times;
-}
-
-/* What is wrong with parts and their names, where want[] has the markers of the definition; NULL when nothing is. */
-static const char *
-wrong_parts(const struct scene *a, const uint32_t *want, uint64_t least, const uint32_t *part,
-	    const uint32_t *name)
-{
-	uint32_t parts = 0;
-
-	for (size_t i = 0; i < a->n; i++) {
-		const uint32_t k = part[i];
-
-		if (k > parts + 1)
-			return "parts are not numbered in the order of first samples";
-		parts += k == parts + 1;
-		if ((k ? name[k - 1] : 0) != (count(want, a->n, want[i]) < least ? 0 : want[i]))
-			return "a sample has another marker";
-	}
-	for (uint32_t k = 0; k < parts; k++)
-		if (count(name, parts, name[k]) != 1)
-			return "two parts have one marker";
-	return NULL;
-}
-
 static void
 check_watershed(struct check_many *m, struct check_rng *r, size_t round)
 {
 	static struct scene a;
 	static uint32_t given[MOST], want[MOST];
-	uint32_t *name;
-	const uint64_t least = 1 + rng_below(r, 2) * rng_below(r, 6);
 	const double seeds = rng_unit(r) * .3;
 
 	(void)round;
@@ -359,13 +350,61 @@ check_watershed(struct check_many *m, struct check_rng *r, size_t round)
 		given[i] = rng_unit(r) < seeds ? 1 + (uint32_t)rng_below(r, 5) * 500000000 : 0;
 	spread(&a, given, want);
 	memcpy(a.part, given, sizeof given);
-	if (watershed(&a.s, a.v, a.chosen, least, a.part, &name))
+	if (watershed(&a.s, a.v, a.chosen, a.part))
 		abort();
-	const char *why = wrong_parts(&a, want, least, a.part, name);
+	check_case(m, !memcmp(want, a.part, a.n * sizeof *want), "%zux%zux%zu, %d", a.s.w, a.s.h,
+		   a.s.depth, a.s.connectivity);
+}
 
-	check_case(m, !why, "%zux%zux%zu, %d: %s", a.s.w, a.s.h, a.s.depth, a.s.connectivity,
-		   why ? why : "");
-	weir_free(name);
+/* The variance between the n bytes up to t and those above, or how far count[t] is below the line from the peak to the further end. */
+static double
+merit(const uint8_t *v, size_t n, bool otsu, size_t t)
+{
+	double size[2] = {0, 0}, sum[2] = {0, 0}, count[256] = {0};
+	size_t lo = 255, hi = 0, peak = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size[v[i] > t]++;
+		sum[v[i] > t] += v[i];
+		count[v[i]]++;
+		lo = v[i] < lo ? v[i] : lo;
+		hi = v[i] > hi ? v[i] : hi;
+	}
+	for (size_t i = 0; i < 256; i++)
+		peak = count[i] > count[peak] ? i : peak;
+	const double foot = (double)(peak - lo < hi - peak ? hi : lo),
+		     apart = sum[0] / size[0] - sum[1] / size[1],
+		     along = ((double)t - foot) / ((double)peak - foot);
+
+	if (otsu)
+		return t < lo || t >= hi ? -1 : size[0] * size[1] * apart * apart;
+	return lo == hi			 ? t == lo
+	       : along >= 0 && along < 1 ? count[peak] * along - count[t]
+					 : -INFINITY;
+}
+
+static void
+check_thresholds(struct check_many *m, struct check_rng *r, size_t round)
+{
+	const size_t n = 1 + rng_below(r, 500), sizes[1] = {n};
+	const double wide = 1 + (double)rng_below(r, 200);
+	const bool otsu = round % 2;
+	struct img x;
+	uint8_t v[500];
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = (uint8_t)(wide * rng_unit(r) * (rng_below(r, 3) ? rng_unit(r) : 1) + 30);
+	img_init(&x, IMG_U8, 1, sizes);
+	x.data = v;
+	struct ranks ranks = ranks_start(&x, false, 1);
+	const double t = ranks_threshold(&ranks, true, otsu), got = merit(v, n, otsu, (size_t)t);
+
+	for (size_t i = 0; i < 256; i++)
+		check_case(m, merit(v, n, otsu, i) <= got + 1e-9 * fabs(got),
+			   "%zu is better than %g", i, t);
+	ranks_free(&ranks);
+	x.data = NULL;
+	img_free(&x);
 }
 
 static void
@@ -409,5 +448,6 @@ check_label(void)
 	check_each_from("split: parts are those of the definition", 300, &r, check_split);
 	check_each_from("watershed: every sample gets the marker of the definition", 500, &r,
 			check_watershed);
+	check_each_from("thresholds are those of the definitions", 300, &r, check_thresholds);
 	check_each_from("numbers are printed as by printf", 300000, &r, check_numbers);
 }

@@ -95,6 +95,8 @@ image rawlabel --to=csv
 image rawlabel --split=3
 sky rawlabel --map --to=csv
 image rawlabel --markers=image
+image rawlabel --labels --drop=border
+image rawlabel --above=otsu
 sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image --labels=image
 image rawdist -t 2
 image rawback -t 2 --box=5 --mask=image --rms=rms

@@ -533,8 +533,8 @@ TPV|1|$(number CDELT2 28.64788975654116)|$(number PV2_1 2)
 TAN-SIP|2|$one|$sip
 TAN|2|$one|$sip"
 	sky TAN "$one" | fitstoraw >a
-	lines <(rawlabel --map --to=csv a | cut -d, -f 1-2,7,8,18-) 'label,size,x,y,ra,dec,item/1,2,1,2.5,10,68.1985905136482,0'
-	lines <(rawlabel --map --to=table a | rawtotext --header | cut -d ' ' -f 18-) 'ra dec/10 68.19859051364818'
+	lines <(rawlabel --map --to=csv a | cut -d, -f 1-2,7,8,25-) 'label,size,x,y,ra,dec,item/1,2,1,2.5,10,68.1985905136482,0'
+	lines <(rawlabel --map --to=table a | rawtotext --header | cut -d ' ' -f 25-) 'ra dec/10 68.19859051364818'
 	sky TAN "$one" | sed 's/RA--/GLON/; s/DEC-/GLAT/' | fitstoraw >b
 	fails 1 'its table has other columns' rawlabel --map --to=csv -o c a b
 	same <(item short 2 'geotransform:=100 10 0 500 0 -10' -- 3 4 | rawtotext --positions --map | tail -n 1) '1 115 495 4'

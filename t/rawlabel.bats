@@ -32,12 +32,66 @@ load lib
 
 @test "measures, by hand" {
 	pgm 4 3 9 0 2 0 0 0 2 8 0 0 0 0 7 >a.pgm
-	same <(rawlabel --to=csv a.pgm) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw,xx,yy,xy,item
-1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789,0.554016620,0.404432133,0.376731302,0' ||
-		same <(rawlabel --to=csv a.pgm | cut -d, -f 1-14) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw
-1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789'
+	same <(rawlabel --to=csv a.pgm) 'label,size,xmin,ymin,xmax,ymax,x,y,sum,peak,xpeak,ypeak,xw,yw,xx,yy,xy,min,sd,area,major,minor,angle,touches,item
+1,4,1,0,3,2,1.75,1,19,8,2,1,2.15789474,1.26315789,0.55401662,0.404432133,0.432132964,2,2.77263413,4,4.1999298,1.16644318,39.6901724,1,0'
 	rawlabel --to=table a.pgm | rawinfo | grep 'columns:=label size xmin'
 	diff <(rawlabel --to=table a.pgm | rawtotext | cut -d' ' -f 1-9) <(rawlabel --to=csv a.pgm | sed 1d | tr , ' ' | cut -d' ' -f 1-9)
+}
+
+@test "the columns of shape, by hand" {
+	# Five samples in a line have a variance of 2, so the ellipse is 4 sqrt 2 long; a line down has the angle 90.
+	item uchar '7 3' 'spacings: .5 .5' -- 0 0 0 0 0 0 0 0 3 3 3 3 8 0 0 0 0 0 0 0 0 >a
+	same <(rawlabel --to=csv a | sed 1d | cut -d, -f 18-24) '3,2,1.25,2.82842712,0,0,0'
+	same <(rawaxes --order=1,0 a | rawlabel --to=csv | sed 1d | cut -d, -f 21-24) '2.82842712,0,90,0'
+	pgm 3 3 9 0 0 5 0 5 0 5 0 0 | rawlabel --to=csv | cut -d, -f 19-24 | grep -x '0,3,4.61880215,0,-45,1'
+	# Two samples at z = 0 and z = 4, one x apart: the variances are 1/4, 4 and the covariance 1.
+	item uchar '3 1 2' 'spacings: 1 1 4' -- 0 1 0 0 0 1 | rawlabel -c 26 --to=csv | cut -d, -f 20-29 | grep -x '0.25,0,0,4,1,0,1,0,8,1'
+	# A mean far from 0 costs the standard deviation no digits.
+	gen --type=double values 2x1 1000000001 1000000003 | rawlabel --to=csv | sed 1d | cut -d, -f 19 | grep -x 1
+}
+
+@test "--labels: labels that touch stay apart, keep their numbers, and need not touch themselves" {
+	pgm 5 2 9 7 7 3 0 7 3 3 3 0 0 >a.pgm
+	lines <(rawlabel --labels a.pgm | rawtotext) '7 7 3 0 7/3 3 3 0 0'
+	lines <(rawlabel --labels --to=csv --values=<(rawmath 'x' a.pgm) a.pgm | cut -d, -f 1,2,3,5,9) 'label,size,xmin,xmax,sum/7,3,0,4,5/3,4,0,2,5'
+	lines <(rawlabel --labels --min-size=4 a.pgm | rawtotext) '0 0 3 0 0/3 3 3 0 0'
+	same <(rawlabel --labels --min-size=4 --to=table a.pgm | rawtotext | cut -d' ' -f1,2) '3 4'
+	gen --type=int values 3x1 2147483647 0 2147483646 | rawlabel --labels | rawtotext | grep -x '2147483647 0 2147483646'
+	fails 1 '--labels: sample 1 is 0.5, not a whole number' rawlabel --labels <(gen --type=float values 2x1 1 .5)
+	fails 2 '--labels: goes without --above' rawlabel --labels --above=3 a.pgm
+}
+
+@test "--drop leaves out what touches the border, and small areas" {
+	pgm 5 5 9 1 0 0 0 0 0 0 2 2 0 0 0 2 0 0 0 0 0 0 3 0 4 0 0 0 >a.pgm
+	lines <(rawlabel --drop=border a.pgm | rawtotext) '0 0 0 0 0/0 0 1 1 0/0 0 1 0 0/0 0 0 0 0/0 0 0 0 0'
+	same <(rawlabel --drop=border --to=csv a.pgm | sed 1d | cut -d, -f 1,2,24) '1,3,0'
+	item uchar '4 1' 'spacings: 2 .5' -- 1 1 0 1 | rawlabel --drop=2 | rawtotext | grep -x '1 1 0 0'
+	# The border of a volume is on six sides; an axis of one sample has none.
+	gen --type=uchar values 3x3x3 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 >b
+	rawlabel -c 26 --drop=border --to=csv b | wc -l | grep -x 1
+	gen --type=uchar values 3x1x1 0 1 0 | rawlabel -c 26 --drop=border | rawtotext | grep -x '0 1 0'
+	fails 2 "--drop: 'edge' is not a number" rawlabel --drop=edge a.pgm
+}
+
+@test "--above finds thresholds: Otsu's, the triangle's, a percentile" {
+	pgm 8 1 99 1 2 2 3 50 51 51 90 >a.pgm
+	for way in 'otsu 3 0 0 0 0 1 1 1 1' '50% 26.5 0 0 0 0 1 1 1 1' '100% 90 0 0 0 0 0 0 0 0' '0% 1 0 1 1 1 1 1 1 1'; do
+		read -r how t labels <<<"$way"
+		same <(rawlabel -v --above="$how" a.pgm 2>err | rawtotext) "$labels"
+		same <(tail -n 1 err) "rawlabel: a.pgm: item 1: --above=$how is $t"
+	done
+	rawlabel --above=otsu a.pgm 2>&1 >/dev/null | cmp - /dev/null
+	# The peak of 4 at 0 and the end at 4: the line is at 4 3 2 1 0, and the bin of 1 at 2 lies 1 below it, as does that at 3.
+	pgm 10 1 9 0 0 0 0 1 1 1 2 4 4 >b.pgm
+	rawlabel -v --above=triangle b.pgm 2>&1 >/dev/null | grep -x 'rawlabel: b.pgm: item 1: --above=triangle is 3'
+	# Floats have 256 bins: 0 is in the first, which has its middle at 1 / 512.
+	gen --type=float values 3x1 0 0 1 | rawlabel -v --above=otsu 2>&1 >/dev/null | grep -x 'rawlabel: (stdin): item 1: --above=otsu is 0.001953125'
+	pgm 3 1 9 5 5 5 >c.pgm
+	rawlabel -v --above=otsu a.pgm c.pgm 2>&1 >/dev/null | grep -c 'is [35]$' | grep -x 2
+	same <(rawlabel --above=otsu --split=5 a.pgm | rawtotext) '0 0 0 0 1 1 1 1'
+	fails 1 '--above=otsu: its samples give no threshold' rawlabel --above=otsu -o out <(gen --type=float values 2x1 nan nan)
+	fails 2 '--above: 101% is not in 0%..100%' rawlabel --above=101% a.pgm
+	fails 2 "--above: 'ostu' is not a number" rawlabel --above=ostu a.pgm
 }
 
 @test "a threshold chooses, values are measured, NaN is never chosen" {
@@ -79,7 +133,7 @@ on_map() {
 
 @test "--map gives places on the map: centres of samples, and boxes around their areas" {
 	on_map '1000 10 0 2000 0 -10' -- 0 0 0 0 0 1 3 0 0 0 0 0 >a
-	same <(rawlabel --map --to=csv a | sed 1d) '1,2,1010,1980,1030,1990,1020,1985,4,3,1025,1985,1022.5,1985,18.75,0,0,0'
+	same <(rawlabel --map --to=csv a | sed 1d) '1,2,1010,1980,1030,1990,1020,1985,4,3,1025,1985,1022.5,1985,18.75,0,0,1,1,200,20,0,0,0,0'
 	same <(rawlabel --map --to=table a | rawtotext | cut -d ' ' -f 7,8) '1020 1985'
 	# A part, a flip, and samples of 2 by 1 pixels lie where they lay.
 	for cut in --crop=0:1:4 --crop=1:1:2 --flip=1 --flip=0,1; do
@@ -93,8 +147,8 @@ on_map() {
 	on_map '100 3 4 500 4 -3' -- 0 0 0 0 0 1 0 0 0 0 0 0 >d
 	same <(rawlabel --map --to=csv d | sed 1d | cut -d, -f 3-8) '107,498,114,505,110.5,501.5'
 	# Along a row the variance of places is that of columns, turned.
-	on_map '100 3 4 500 4 -3' -- 1 1 1 0 0 0 0 0 0 0 0 0 | rawlabel --map --to=csv | sed 1d | cut -d, -f 15- >e
-	same e '6,10.6666666667,8,0'
+	on_map '100 3 4 500 4 -3' -- 1 1 1 0 0 0 0 0 0 0 0 0 | rawlabel --map --to=csv | sed 1d | cut -d, -f 15-17,20-23 >e
+	same e '6,10.6666666667,8,75,16.3299316186,0,53.1301023542'
 	on_map '6.25 .000277777777777778 0 45.75 0 -.000277777777777778' -- 0 0 0 0 0 1 0 0 0 0 0 0 >f
 	same <(rawlabel --map --to=csv f | sed 1d | cut -d, -f 7,8) '6.25041666667,45.7495833333'
 	item short '2 2 2' 'geotransform:=100 10 0 500 0 -10' -- 0 0 0 0 0 0 0 1 | rawlabel -c 6 --map --to=csv >g

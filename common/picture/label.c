@@ -47,7 +47,7 @@ label_fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
 static void
 region_begin(struct region *g, const size_t at[3])
 {
-	*g = (struct region){.peak = -INFINITY};
+	*g = (struct region){.peak = -INFINITY, .least = INFINITY};
 	for (int k = 0; k < 3; k++)
 		g->lo[k] = g->hi[k] = g->first[k] = g->top[k] = at[k];
 }
@@ -67,20 +67,64 @@ raise_peak(struct region *g, double v, const size_t at[3])
 	}
 }
 
+/* Adds a run along x whose first sample lies at d: its sums of v, v x and v x^2 from there. */
+static void
+moments_add(struct moments *g, const double d[3], double s0, double s1, double s2)
+{
+	g->s += s0;
+	g->m[0] += s1;
+	for (int k = 0; k < 3; k++)
+		g->m[k] += d[k] * s0;
+	g->q[0] += s2 + 2 * d[0] * s1 + d[0] * d[0] * s0;
+	g->q[1] += d[1] * d[1] * s0;
+	g->q[2] += d[2] * d[2] * s0;
+	g->q[3] += d[1] * (s1 + d[0] * s0);
+	g->q[4] += d[2] * (s1 + d[0] * s0);
+	g->q[5] += d[1] * d[2] * s0;
+}
+
+/* Adds b, whose first sample lies at d. */
+static void
+moments_merge(struct moments *a, const struct moments *b, const double d[3])
+{
+	static const int of[6][2] = {{0, 0}, {1, 1}, {2, 2}, {0, 1}, {0, 2}, {1, 2}};
+
+	for (int k = 0; k < 6; k++) {
+		const int i = of[k][0], j = of[k][1];
+
+		a->q[k] += b->q[k] + d[i] * b->m[j] + d[j] * b->m[i] + d[i] * d[j] * b->s;
+	}
+	for (int k = 0; k < 3; k++)
+		a->m[k] += b->m[k] + d[k] * b->s;
+	a->s += b->s;
+}
+
+/* Adds samples of this number, sum and sum of squares about their mean, before they are counted in size and light. */
+static void
+add_squares(struct region *g, double n, double sum, double squares)
+{
+	const double size = (double)g->size, apart = size > 0 ? sum / n - g->light.s / size : 0;
+
+	g->squares += squares + apart * apart * size * n / (size + n);
+}
+
 /* Adds a run of n samples along x, the first of which lies at x y z. values are those of the run. */
 static void
 region_add(struct region *g, const size_t at[3], size_t n, const double *values)
 {
 	const double len = (double)n;
-	double d[3], s0 = 0, s1 = 0, s2 = 0, peak = -INFINITY;
+	double d[3], s0 = 0, s1 = 0, s2 = 0, t1 = 0, t2 = 0, peak = -INFINITY;
 	size_t top = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const double v = values[i], x = (double)i;
+		const double v = values[i], x = (double)i, t = v - values[0];
 
 		s0 += v;
 		s1 += v * x;
 		s2 += v * x * x;
+		t1 += t;
+		t2 += t * t;
+		g->least = v < g->least ? v : g->least;
 		if (v > peak) {
 			peak = v;
 			top = i;
@@ -90,21 +134,16 @@ region_add(struct region *g, const size_t at[3], size_t n, const double *values)
 		d[k] = (double)at[k] - (double)g->first[k];
 		g->lo[k] = at[k] < g->lo[k] ? at[k] : g->lo[k];
 		g->hi[k] = at[k] > g->hi[k] ? at[k] : g->hi[k];
-		g->shape[k] += d[k] * len;
-		g->moment[k] += d[k] * s0;
 	}
 	g->hi[0] = at[0] + n - 1 > g->hi[0] ? at[0] + n - 1 : g->hi[0];
-	g->shape[0] += len * (len - 1) / 2;
-	g->xx += s2 + 2 * d[0] * s1 + d[0] * d[0] * s0;
-	g->yy += d[1] * d[1] * s0;
-	g->xy += d[1] * (s1 + d[0] * s0);
-	g->moment[0] += s1;
+	add_squares(g, len, s0, t2 - t1 * t1 / len);
+	moments_add(&g->shape, d, len, len * (len - 1) / 2, len * (len - 1) * (2 * len - 1) / 6);
+	moments_add(&g->light, d, s0, s1, s2);
 	g->size += n;
-	g->sum += s0;
 	raise_peak(g, peak, (size_t[3]){at[0] + top, at[1], at[2]});
 }
 
-/* Adds the samples of region b to region a. b's moments are moved to a's first sample. */
+/* Adds the samples of region b to region a. */
 static void
 region_merge(struct region *a, const struct region *b)
 {
@@ -114,16 +153,24 @@ region_merge(struct region *a, const struct region *b)
 		d[k] = (double)b->first[k] - (double)a->first[k];
 		a->lo[k] = b->lo[k] < a->lo[k] ? b->lo[k] : a->lo[k];
 		a->hi[k] = b->hi[k] > a->hi[k] ? b->hi[k] : a->hi[k];
-		a->shape[k] += b->shape[k] + d[k] * (double)b->size;
 	}
-	a->xx += b->xx + 2 * d[0] * b->moment[0] + d[0] * d[0] * b->sum;
-	a->yy += b->yy + 2 * d[1] * b->moment[1] + d[1] * d[1] * b->sum;
-	a->xy += b->xy + d[0] * b->moment[1] + d[1] * b->moment[0] + d[0] * d[1] * b->sum;
-	for (int k = 0; k < 3; k++)
-		a->moment[k] += b->moment[k] + d[k] * b->sum;
+	add_squares(a, (double)b->size, b->light.s, b->squares);
+	moments_merge(&a->shape, &b->shape, d);
+	moments_merge(&a->light, &b->light, d);
 	a->size += b->size;
-	a->sum += b->sum;
+	a->least = b->least < a->least ? b->least : a->least;
 	raise_peak(a, b->peak, b->top);
+}
+
+bool
+region_touches(const struct region *g, const struct label *l)
+{
+	const size_t n[3] = {l->w, l->h, l->depth};
+	bool touches = false;
+
+	for (int k = 0; k < 3; k++)
+		touches |= n[k] > 1 && (!g->lo[k] || g->hi[k] == n[k] - 1);
+	return touches;
 }
 
 /* ---- rows of bits ---- */
@@ -386,6 +433,8 @@ label_free(struct label *l)
 	free(l->up);
 	free(l->slot);
 	free(l->region);
+	free(l->name);
+	free(l->found);
 	*l = (struct label){0};
 }
 
@@ -733,33 +782,66 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 	return 0;
 }
 
+/* Where the table of names has the label of this number, plus 1, or 0 where it can be put. */
+static uint32_t *
+find_name(const struct label *l, uint32_t number)
+{
+	size_t at = number * (size_t)0x9e3779b97f4a7c15 >> 20 & (l->room_found - 1);
+
+	while (l->found[at] && l->name[l->found[at] - 1] != number)
+		at = (at + 1) & (l->room_found - 1);
+	return &l->found[at];
+}
+
+/* Makes room for the names of `more` new labels. The table of names is a power of two, and half of it is empty. */
+static int
+make_names(struct label *l, size_t more)
+{
+	const size_t need = l->nlabel + more;
+
+	if (grow(&l->name, &l->room_name, need, sizeof *l->name))
+		return -ENOMEM;
+	if (l->room_found >= 2 * need)
+		return 0;
+	free(l->found);
+	for (l->room_found = 1024; l->room_found < 4 * need;)
+		l->room_found *= 2;
+	l->found = calloc(l->room_found, sizeof *l->found);
+	for (uint32_t k = 0; l->found && k < l->nlabel; k++)
+		*find_name(l, l->name[k]) = k + 1;
+	return l->found ? 0 : -ENOMEM;
+}
+
 int
 label_parts(struct label *l, const uint32_t *part, const double *values)
 {
 	const size_t old = l->nlabel;
-	const int r = make_room(l, l->w, l->w, values);
-	size_t n = 0;
+	size_t n = 0, runs = 0;
 
-	if (r)
-		return r;
-	uint32_t *edge = l->block->data + l->block->used;
+	for (size_t i = 0; i < l->w; i++)
+		runs += part[i] && (!i || part[i] != part[i - 1]);
+	const int r = make_room(l, runs, runs, values);
+
+	if (r || make_names(l, runs))
+		return r ? r : -ENOMEM;
+	struct label_runs *row = take_row(l, runs);
 
 	for (size_t i = 0, to; i < l->w; i = to) {
 		for (to = i + 1; to < l->w && part[to] == part[i];)
 			to++;
 		if (!part[i])
 			continue;
-		edge[2 * n] = (uint32_t)i;
-		edge[2 * n++ + 1] = (uint32_t)to;
-		if (part[i] > l->nlabel) {
-			l->up[l->nlabel] = part[i] - 1;
-			l->nlabel++;
-		}
-	}
-	const struct label_runs *row = take_row(l, n);
+		uint32_t *found = find_name(l, part[i]);
 
-	for (size_t i = 0; i < n; i++)
-		row->label[i] = part[row->edge[2 * i]] - 1;
+		if (!*found) {
+			l->name[l->nlabel] = part[i];
+			l->up[l->nlabel] = (uint32_t)l->nlabel;
+			*found = (uint32_t)++l->nlabel;
+		}
+		row->edge[2 * n] = (uint32_t)i;
+		row->edge[2 * n + 1] = (uint32_t)to;
+		row->label[n++] = *found - 1;
+	}
 	if (values)
 		measure_row(l, row, old, values);
 	l->rows++;
@@ -804,11 +886,14 @@ label_close(struct label *l, uint64_t min_size)
 	for (size_t i = 0; i < l->nlabel; i++) {
 		if (l->up[i] != i)
 			l->up[i] = l->up[l->up[i]];
-		else if (sizes && sizes[i] < min_size)
+		else if ((sizes && sizes[i] < min_size) ||
+			 (l->inside && region_touches(&l->region[l->slot[i]], l)))
 			l->up[i] = 0;
 		else {
 			if (l->region)
 				l->slot[n] = l->slot[i];
+			if (l->name)
+				l->name[n] = l->name[i];
 			l->up[i] = ++n;
 		}
 	}

@@ -9,7 +9,7 @@
  *	label_close(&l, min_size);			numbers the components in the order of their first samples
  *	for each row: label_write(&l, row, labels);	0 outside, else 1 to l.n
  *
- * Parts that are known already (common/picture/peaks.h) are numbered and measured with label_parts() in place of label_row().
+ * Parts that are known already, by any numbers, are numbered and measured with label_parts() in place of label_row().
  */
 #ifndef WEIR_PICTURE_LABEL_H
 #define WEIR_PICTURE_LABEL_H
@@ -18,13 +18,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Measures of connected samples, added run by run, and region by region. Moments are about the first sample. */
+/* Sums over samples of weight v, about a first sample: v, v x .., and v xx, v yy, v zz, v xy, v xz, v yz. */
+struct moments {
+	double s, m[3], q[6];
+};
+
+/* Measures of connected samples, added run by run, and region by region. */
 struct region {
 	uint64_t size;
 	size_t lo[3], hi[3], first[3], top[3]; /* box, first sample, place of the peak: x y z */
-	double shape[3];		       /* sums of x, y, z */
-	double sum, peak;		       /* of the values */
-	double moment[3], xx, yy, xy;	       /* sums of v x, v y, v z, v x^2, v y^2, v x y */
+	double peak, least;		       /* of the values */
+	double squares;			       /* of what they differ from their mean, summed */
+	struct moments shape, light;	       /* of weight 1, and of the values */
 };
 
 /* Run i of a row touches run j of another. */
@@ -62,6 +67,12 @@ struct label {
 	uint32_t
 	    spare; /* the first of the regions that no root has; its size is the index of the next */
 	size_t n;  /* number of components, after label_close() */
+	bool
+	    inside; /* to be set after label_open(): components that touch the border are left out; they are measured */
+
+	/* Of label_parts(): the number that was given for each label, after label_close() for each component, and where to find it. Owned. */
+	uint32_t *name, *found;
+	size_t room_name, room_found;
 
 	/* of bands: label.c */
 	bool dense, waits; /* rows have many runs now; the upper row of a band has come */
@@ -80,8 +91,8 @@ int label_open(struct label *l, size_t w, size_t h, size_t depth, int connectivi
 int label_row(struct label *l, const uint8_t *chosen, const double *values);
 
 /*
- * Does the same where parts are known: samples with the same part[i] != 0 are a component. Parts are numbered in the order
- * of their first samples. A label_row() in between is not allowed.
+ * Does the same where parts are known: samples with the same part[i] != 0 are a component, which touch or not. A label_row() in
+ * between is not allowed.
  */
 int label_parts(struct label *l, const uint32_t *part, const double *values);
 
@@ -94,6 +105,9 @@ const struct region *label_region(const struct label *l, size_t i);
 /* Writes the w labels of row number `row`. labels has room for w + LABEL_PAD. */
 enum { LABEL_PAD = 32 };
 void label_write(struct label *l, size_t row, int32_t *labels);
+
+/* Whether the component's box touches the border of the picture or volume. Axes of one sample have no border. */
+bool region_touches(const struct region *g, const struct label *l);
 
 void label_free(struct label *l);
 

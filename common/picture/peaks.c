@@ -8,11 +8,6 @@
 #include "common/base/roots.h"
 #include "common/picture/peaks.h"
 
-struct order_entry {
-	uint64_t key;
-	uint32_t at; /* the number of the sample */
-};
-
 /* ---- ascending order ---- */
 
 static uint64_t
@@ -25,42 +20,50 @@ key_of(double v)
 	return u >> 63 ? u : ~u & INT64_MAX;
 }
 
-/* Lists the chosen samples with keys that ascend where values descend. No chosen sample is NaN. Returns their number. */
+/* Lists the chosen samples. Returns their number. */
 static size_t
-order_list(const double *v, const uint8_t *chosen, size_t n, struct order_entry *e)
+order_list(const uint8_t *chosen, size_t n, uint32_t *at)
 {
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		e[k] = (struct order_entry){key_of(v[i]), (uint32_t)i};
+		at[k] = (uint32_t)i;
 		k += chosen[i] != 0;
 	}
 	return k;
 }
 
-/* Sorts by key; entries of equal keys keep their order. Returns the array with the result: e or other. */
-static struct order_entry *
-order_sort(struct order_entry *e, struct order_entry *other, size_t n)
+/*
+ * Sorts the numbers of samples by value, the greatest first; equal ones keep their order. The keys are computed from v again
+ * in each pass, since entries with a key take 16 bytes and not 4. Puts the result into *at and lets *other be the other array.
+ * Returns 0 or -ENOMEM.
+ */
+static int
+order_sort(const double *v, uint32_t **at, uint32_t **other, size_t n)
 {
-	for (int shift = 0; shift < 64; shift += 8) {
-		size_t start[257] = {0};
+	enum { DIGITS = 1 << 16 };
+	uint32_t *start = weir_alloc(DIGITS + 1, sizeof *start);
+
+	for (int shift = 0; start && shift < 64; shift += 16) {
 		bool alike = false;
 
+		memset(start, 0, (DIGITS + 1) * sizeof *start);
 		for (size_t i = 0; i < n; i++)
-			start[(e[i].key >> shift & 255) + 1]++;
-		for (int d = 0; d < 256; d++) {
+			start[(key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)) + 1]++;
+		for (int d = 0; d < DIGITS; d++) {
 			alike |= start[d + 1] == n;
 			start[d + 1] += start[d];
 		}
 		if (alike)
 			continue;
 		for (size_t i = 0; i < n; i++)
-			other[start[e[i].key >> shift & 255]++] = e[i];
-		struct order_entry *t = e;
-		e = other;
-		other = t;
+			(*other)[start[key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)]++] = (*at)[i];
+		uint32_t *t = *at;
+		*at = *other;
+		*other = t;
 	}
-	return e;
+	weir_free(start);
+	return start ? 0 : -ENOMEM;
 }
 
 /* The samples, and the steps to the neighbours of each. */
@@ -116,8 +119,6 @@ meet(struct flood *f, uint32_t a, uint32_t b, double v)
 {
 	a = roots_find(f->up, a);
 	b = roots_find(f->up, b);
-	if (a == b)
-		return;
 	const bool higher = f->peak[a] > f->peak[b] || (f->peak[a] == f->peak[b] && a < b);
 	const uint32_t high = higher ? a : b, low = higher ? b : a;
 
@@ -145,7 +146,8 @@ take(struct flood *f, uint32_t i)
 	}
 	f->part[i] = f->part[near[best]];
 	for (size_t k = 0; k < n; k++)
-		if (f->part[near[k]] && f->part[near[k]] != QUEUED)
+		if (f->part[near[k]] && f->part[near[k]] != QUEUED &&
+		    f->part[near[k]] != f->part[i])
 			meet(f, f->part[i], f->part[near[k]], f->v[i]);
 }
 
@@ -188,39 +190,21 @@ drain(struct flood *f, const uint8_t *chosen)
 
 /* Takes samples of one value: plateaus that touch a part grow from there, and then the others begin parts. */
 static void
-take_level(struct flood *f, const struct order_entry *e, size_t n, const uint8_t *chosen)
+take_level(struct flood *f, const uint32_t *at, size_t n, const uint8_t *chosen)
 {
 	if (n == 1) {
-		take(f, e->at);
+		take(f, *at);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (is_reached(f, e[i].at))
-			push(f, e[i].at);
+		if (is_reached(f, at[i]))
+			push(f, at[i]);
 	drain(f, chosen);
 	for (size_t i = 0; i < n; i++)
-		if (!f->part[e[i].at]) {
-			push(f, e[i].at);
+		if (!f->part[at[i]]) {
+			push(f, at[i]);
 			drain(f, chosen);
 		}
-}
-
-/* Numbers the parts that are left in the order of their first samples. */
-static void
-number(struct flood *f, size_t n)
-{
-	uint32_t *name = f->queue, names = 0;
-
-	memset(name, 0, (f->n + (size_t)1) * sizeof *name);
-	for (size_t i = 0; i < n; i++) {
-		if (!f->part[i])
-			continue;
-		const uint32_t root = roots_find(f->up, f->part[i]);
-
-		if (!name[root])
-			name[root] = ++names;
-		f->part[i] = name[root];
-	}
 }
 
 int
@@ -228,30 +212,31 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
       uint32_t *part)
 {
 	const size_t n = s->w * s->h * s->depth;
-	struct order_entry *e = weir_alloc(n, sizeof *e), *other = weir_alloc(n, sizeof *other);
+	uint32_t *at = weir_alloc(n, sizeof *at), *other = weir_alloc(n, sizeof *other);
 	struct flood f = {.grid = grid_of(s), .v = v, .rise = rise, .part = part};
 	int r = n < UINT32_MAX - 1 ? -ENOMEM : -EOVERFLOW;
+	size_t m = 0;
 
+	/* Only the beginning of these is touched: there are far fewer parts than samples. */
 	f.up = weir_alloc(n + 1, sizeof *f.up);
-	f.queue = weir_alloc(n + 1, sizeof *f.queue);
 	f.peak = weir_alloc(n + 1, sizeof *f.peak);
-	if (r == -ENOMEM && e && other && f.up && f.queue && f.peak) {
-		const size_t m = order_list(v, chosen, n, e);
-		const struct order_entry *by = order_sort(e, other, m);
-
-		memset(part, 0, n * sizeof *part);
-		for (size_t i = 0, to; i < m; i = to) {
-			for (to = i + 1; to < m && by[to].key == by[i].key;)
-				to++;
-			take_level(&f, by + i, to - i, chosen);
-		}
-		number(&f, n);
-		r = 0;
+	if (r == -ENOMEM && at && other && f.up && f.peak) {
+		m = order_list(chosen, n, at);
+		r = order_sort(v, &at, &other, m);
 	}
-	weir_free(e);
+	f.queue = other;
+	if (!r)
+		memset(part, 0, n * sizeof *part);
+	for (size_t i = 0, to; !r && i < m; i = to) {
+		for (to = i + 1; to < m && v[at[to]] == v[at[i]];)
+			to++;
+		take_level(&f, at + i, to - i, chosen);
+	}
+	for (size_t i = 0; !r && i < n; i++)
+		part[i] = part[i] ? roots_find(f.up, part[i]) : 0;
+	weir_free(at);
 	weir_free(other);
 	weir_free(f.up);
-	weir_free(f.queue);
 	weir_free(f.peak);
 	return r;
 }
@@ -337,41 +322,15 @@ pop(struct waiting *q, uint32_t *i)
 
 /* Gives each chosen sample its level. Returns how many levels there are. */
 static size_t
-find_levels(uint32_t *level, const struct order_entry *by, size_t n)
+find_levels(uint32_t *level, const double *v, const uint32_t *by, size_t n)
 {
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		at += i && by[i].key != by[i - 1].key;
-		level[by[i].at] = at;
+		at += i && v[by[i]] != v[by[i - 1]];
+		level[by[i]] = at;
 	}
 	return at + (size_t)1;
-}
-
-/*
- * Replaces the numbers of markers by 1, 2 .., in ascending order, and lists the numbers. Samples that are not chosen become
- * OUTSIDE. Returns how many numbers there are.
- */
-static uint32_t
-list_markers(uint32_t *part, const uint8_t *chosen, size_t n, struct order_entry *e,
-	     struct order_entry *other, uint32_t *number)
-{
-	size_t k = 0;
-	uint32_t markers = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (part[i] && chosen[i])
-			e[k++] = (struct order_entry){part[i], (uint32_t)i};
-		part[i] = chosen[i] ? 0 : OUTSIDE;
-	}
-	const struct order_entry *by = order_sort(e, other, k);
-
-	for (size_t i = 0; i < k; i++) {
-		if (!i || by[i].key != by[i - 1].key)
-			number[markers++] = (uint32_t)by[i].key;
-		part[by[i].at] = markers;
-	}
-	return markers;
 }
 
 /* Puts the neighbours that differ along one axis first, then those along two and three. */
@@ -411,30 +370,6 @@ flood(const struct order_shape *s, struct waiting *q, uint32_t *part)
 	}
 }
 
-/* Numbers the parts of at least `least` samples in the order of first samples; the others become 0. size[markers + 1]. */
-static void
-number_parts(uint32_t *part, size_t n, uint64_t least, const uint32_t *number, uint32_t markers,
-	     uint32_t *size, uint32_t *name)
-{
-	uint32_t *new = size, parts = 0;
-
-	memset(size, 0, (markers + (size_t)1) * sizeof *size);
-	for (size_t i = 0; i < n; i++) {
-		part[i] = part[i] == OUTSIDE ? 0 : part[i];
-		size[part[i]]++;
-	}
-	for (uint32_t k = 1; k <= markers; k++)
-		new[k] = size[k] < least ? 0 : UINT32_MAX;
-	new[0] = 0;
-	for (size_t i = 0; i < n; i++) {
-		if (new[part[i]] == UINT32_MAX) {
-			name[parts] = number[part[i] - 1];
-			new[part[i]] = ++parts;
-		}
-		part[i] = new[part[i]];
-	}
-}
-
 static bool
 open_waiting(struct waiting *q, size_t n, size_t levels)
 {
@@ -454,39 +389,28 @@ close_waiting(struct waiting *q)
 }
 
 int
-watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint64_t least,
-	  uint32_t *part, uint32_t **name)
+watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint32_t *part)
 {
 	const size_t n = s->w * s->h * s->depth;
-	struct order_entry *e = weir_alloc(n, sizeof *e), *other = weir_alloc(n, sizeof *other);
-	uint32_t *number = weir_alloc(n, sizeof *number), *size = NULL, markers = 0;
+	uint32_t *at = weir_alloc(n, sizeof *at), *other = weir_alloc(n, sizeof *other);
 	struct waiting q = {.level = weir_alloc(n, sizeof *q.level)};
-	int r = n < UINT32_MAX - 1 ? -ENOMEM : -EOVERFLOW;
+	int r = n >= UINT32_MAX - 1 ? -EOVERFLOW : at && other && q.level ? 0 : -ENOMEM;
+	const size_t m = r ? 0 : order_list(chosen, n, at);
 	size_t levels = 0;
 
-	*name = NULL;
-	if (r == -ENOMEM && e && other && number && q.level) {
-		const size_t m = order_list(v, chosen, n, e);
-
-		levels = find_levels(q.level, order_sort(e, other, m), m);
-		markers = list_markers(part, chosen, n, e, other, number);
-	}
-	weir_free(e);
+	r = r ? r : order_sort(v, &at, &other, m);
+	if (!r)
+		levels = find_levels(q.level, v, at, m);
+	weir_free(at);
 	weir_free(other);
-	if (levels && open_waiting(&q, n, levels)) {
+	if (!r && !open_waiting(&q, n, levels))
+		r = -ENOMEM;
+	for (size_t i = 0; !r && i < n; i++)
+		part[i] = chosen[i] ? part[i] : OUTSIDE;
+	if (!r)
 		flood(s, &q, part);
-		size = weir_alloc(markers + (size_t)1, sizeof *size);
-		*name = weir_alloc(markers + (size_t)1, sizeof **name);
-		r = size && *name ? 0 : -ENOMEM;
-	}
+	for (size_t i = 0; !r && i < n; i++)
+		part[i] = part[i] == OUTSIDE ? 0 : part[i];
 	close_waiting(&q);
-	if (!r) {
-		number_parts(part, n, least, number, markers, size, *name);
-	} else {
-		weir_free(*name);
-		*name = NULL;
-	}
-	weir_free(size);
-	weir_free(number);
 	return r;
 }

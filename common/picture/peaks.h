@@ -21,8 +21,8 @@ struct order_shape {
  */
 
 /*
- * Sets part[i] to 0 where chosen[i] is 0, and else to the number of the part, from 1, in the order of first samples. No
- * chosen sample is NaN. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples.
+ * Sets part[i] to 0 where chosen[i] is 0, and else to a number that the samples of one part have, and no others. No chosen sample
+ * is NaN. Work is 8 bytes a sample, and 12 a peak. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples.
  */
 int split(const struct order_shape *s, const double *v, const uint8_t *chosen, double rise,
 	  uint32_t *part);
@@ -37,12 +37,9 @@ int split(const struct order_shape *s, const double *v, const uint8_t *chosen, d
  */
 
 /*
- * part[i]: on entry, the number of the marker at sample i, or 0. A marker where chosen[i] is 0 does not count, and no chosen
- * sample is NaN. On return, samples that got one marker are a part, and parts of fewer than `least` samples are 0. Parts are
- * numbered from 1, in the order of first samples. (*name)[k - 1] is the number of the marker of part k; the caller passes
- * *name to weir_free(). Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples; on failure *name is NULL.
+ * part[i]: on entry, the number of the marker at sample i, below 2^32 - 1, or 0; on return, the marker that it got, or 0. A marker
+ * where chosen[i] is 0 does not count, and no chosen sample is NaN. Returns 0, -ENOMEM, or -EOVERFLOW at 2^32 - 2 samples.
  */
-int watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint64_t least,
-	      uint32_t *part, uint32_t **name);
+int watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint32_t *part);
 
 #endif

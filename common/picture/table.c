@@ -9,7 +9,7 @@
 #include "common/picture/table.h"
 #include "common/stream/img.h"
 
-enum { MEASURES = 24 }; /* room for the numbers of a row */
+enum { MEASURES = 40 }; /* room for the numbers of a row */
 
 /* ---- numbers ---- */
 
@@ -105,12 +105,13 @@ number_print(char *to, double v)
 
 /* ---- measures ---- */
 
-/* The measures of a region as a row of numbers, at the positions that the axes of its picture have. Pure. */
-
 /* The names of the columns, separated by blanks: [0] of pictures, [1] of volumes. */
 static const char *const measures_names[2] = {
-    "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy",
-    "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy"};
+    "label size xmin ymin xmax ymax x y sum peak xpeak ypeak xw yw xx yy xy min sd area major "
+    "minor angle touches",
+    "label size xmin ymin zmin xmax ymax zmax x y z sum peak xpeak ypeak zpeak xw yw zw xx yy xy "
+    "zz xz yz min sd volume "
+    "touches"};
 
 static double
 step(const struct img_axis *a)
@@ -125,32 +126,96 @@ position(const struct img_axis *a, double i)
 	return (isnan(a->min) ? 0 : a->min) + i * step(a);
 }
 
-/* Writes the row of region g, with this label, of picture (dims 2) or volume (dims 3) x. Returns how many numbers it has. */
-static size_t
-measures_fill(double v[MEASURES], const struct img *x, const struct region *g, size_t label,
-	      size_t dims)
+double
+table_steps(const struct table *t, double to[3][3])
 {
-	const struct img_axis *a = x->axis + img_row_axis(x);
-	const double n = (double)g->size, mx = g->moment[0] / g->sum, my = g->moment[1] / g->sum;
+	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
+	const double x = step(&a[0]), y = step(&a[1]), z = t->dims > 2 ? step(&a[2]) : 1;
+	const double *g = t->world.g;
+	const bool map = t->world.kind == WORLD_MAP;
+	const double steps[3][3] = {{map ? g[1] * x : x, map ? g[2] * y : 0, 0},
+				    {map ? g[4] * x : 0, map ? g[5] * y : y, 0},
+				    {0, 0, z}};
+
+	memcpy(to, steps, sizeof steps);
+	return fabs((to[0][0] * to[1][1] - to[0][1] * to[1][0]) * z);
+}
+
+/* Sets c to the variances and covariances of moments. */
+static void
+spread(const struct moments *g, double to[3][3], double c[3][3])
+{
+	static const int of[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+	const double m[3] = {g->m[0] / g->s, g->m[1] / g->s, g->m[2] / g->s};
+	double v[3][3];
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			v[i][j] = g->q[of[i][j]] / g->s - m[i] * m[j];
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++) {
+			c[i][j] = 0;
+			for (int k = 0; k < 3; k++)
+				for (int n = 0; n < 3; n++)
+					c[i][j] += to[i][k] * to[j][n] * v[k][n];
+		}
+}
+
+/* Writes the axes of the ellipse of the same variances, and the angle of the first from x towards y, in degrees. */
+static size_t
+fill_ellipse(double *v, const struct region *g, double to[3][3])
+{
+	double c[3][3];
+
+	spread(&g->shape, to, c);
+	const double half = (c[0][0] - c[1][1]) / 2, mean = (c[0][0] + c[1][1]) / 2,
+		     apart = hypot(half, c[0][1]);
+
+	v[0] = 4 * sqrt(mean + apart);
+	v[1] = 4 * sqrt(mean > apart ? mean - apart : 0);
+	v[2] = atan2(c[0][1], half) * 90 / M_PI;
+	return 3;
+}
+
+/* Writes the row of component i. Places are positions at the axes of the picture. Returns how many numbers it has. */
+static size_t
+measures_fill(double v[MEASURES], const struct table *t, size_t i)
+{
+	const struct region *g = label_region(t->l, i);
+	const size_t dims = t->dims;
+	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
+	const double n = (double)g->size;
+	double c[3][3], to[3][3];
 	size_t k = 0;
 
-	v[k++] = (double)label;
+	const double cell = table_steps(t, to);
+
+	spread(&g->light, to, c);
+
+	v[k++] = t->named ? t->l->name[i] : (double)i + 1;
 	v[k++] = n;
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->hi : g->lo)[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)(step(&a[i]) < 0 ? g->lo : g->hi)[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->first[i] + g->shape[i] / n);
-	v[k++] = g->sum;
+	for (size_t d = 0; d < dims; d++)
+		v[k++] = position(&a[d], (double)(step(&a[d]) < 0 ? g->hi : g->lo)[d]);
+	for (size_t d = 0; d < dims; d++)
+		v[k++] = position(&a[d], (double)(step(&a[d]) < 0 ? g->lo : g->hi)[d]);
+	for (size_t d = 0; d < dims; d++)
+		v[k++] = position(&a[d], (double)g->first[d] + g->shape.m[d] / n);
+	v[k++] = g->light.s;
 	v[k++] = g->peak;
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->top[i]);
-	for (size_t i = 0; i < dims; i++)
-		v[k++] = position(&a[i], (double)g->first[i] + g->moment[i] / g->sum);
-	v[k++] = step(&a[0]) * step(&a[0]) * (g->xx / g->sum - mx * mx);
-	v[k++] = dims > 1 ? step(&a[1]) * step(&a[1]) * (g->yy / g->sum - my * my) : 0;
-	v[k++] = dims > 1 ? step(&a[0]) * step(&a[1]) * (g->xy / g->sum - mx * my) : 0;
+	for (size_t d = 0; d < dims; d++)
+		v[k++] = position(&a[d], (double)g->top[d]);
+	for (size_t d = 0; d < dims; d++)
+		v[k++] = position(&a[d], (double)g->first[d] + g->light.m[d] / g->light.s);
+	v[k++] = c[0][0];
+	v[k++] = c[1][1];
+	v[k++] = c[0][1];
+	for (int d = 2; dims > 2 && d < 5; d++)
+		v[k++] = c[d % 3][2];
+	v[k++] = g->least;
+	v[k++] = sqrt(g->squares < 0 ? 0 : g->squares / n);
+	v[k++] = cell * n;
+	k += dims == 2 ? fill_ellipse(v + k, g, to) : 0;
+	v[k++] = region_touches(g, t->l);
 	return k;
 }
 
@@ -185,7 +250,7 @@ map_box(const double g[6], double lo[2], double hi[2], const double size[2])
 }
 
 /*
- * Changes the row that measures_fill() wrote to places on the map with the transform g of the page (common/picture/mosaic.h). The box
+ * Changes the places of the row to those on the map with the transform g of the page (common/picture/mosaic.h). The box
  * becomes the one around the areas of the samples, parallel to the axes of the map.
  */
 static void
@@ -193,16 +258,11 @@ measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t 
 {
 	const int row = img_row_axis(x);
 	const double size[2] = {fabs(map_cut_of(x, row).step), fabs(map_cut_of(x, row + 1).step)};
-	double *c = v + 4 + 5 * dims;
-	const double xx = c[0], yy = c[1], xy = c[2];
 
 	map_box(g, v + 2, v + 2 + dims, size);
 	map_centre(g, v + 2 + 2 * dims);
 	map_centre(g, v + 4 + 3 * dims);
 	map_centre(g, v + 4 + 4 * dims);
-	c[0] = g[1] * g[1] * xx + 2 * g[1] * g[2] * xy + g[2] * g[2] * yy;
-	c[1] = g[4] * g[4] * xx + 2 * g[4] * g[5] * xy + g[5] * g[5] * yy;
-	c[2] = g[1] * g[4] * xx + (g[1] * g[5] + g[2] * g[4]) * xy + g[2] * g[5] * yy;
 }
 
 /* ---- tables ---- */
@@ -211,8 +271,7 @@ measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t 
 static size_t
 fill_row(double v[MEASURES], const struct table *t, size_t i)
 {
-	const size_t n =
-	    measures_fill(v, t->x, label_region(t->l, i), t->name ? t->name[i] : i + 1, t->dims);
+	const size_t n = measures_fill(v, t, i);
 
 	if (t->world.kind == WORLD_MAP)
 		measures_map(v, t->x, t->world.g, t->dims);
@@ -266,11 +325,12 @@ table_put(const struct table *t, const struct raw_in *in, const struct opt_commo
 	  struct raw_out *out)
 {
 	double v[MEASURES] = {0};
-	const size_t sizes[2] = {(t->dims > 2 ? 22u : 17u) + (*t->world.names ? 2 : 0), t->l->n};
 	struct img y;
 
 	if (!t->l->n)
 		raw_die(in, "it has no component, and a table cannot be empty; see --to=csv");
+	const size_t sizes[2] = {fill_row(v, t, 0), t->l->n};
+
 	img_init(&y, IMG_F64, 2, sizes);
 	strcpy(y.axis[0].kind, "list");
 	img_set_key(&y, "columns", "%s%s", measures_names[t->dims > 2], t->world.names);

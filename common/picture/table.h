@@ -24,11 +24,14 @@ size_t number_print(char *to, double v);
 struct table {
 	const struct img *x;
 	const struct label *l;
-	const uint32_t *name; /* of the components; NULL: 1, 2 .. */
-	size_t item;	      /* of the stream, from 0 */
+	bool named;  /* the numbers are those of l->name, not 1, 2 .. */
+	size_t item; /* of the stream, from 0 */
 	size_t dims;
 	struct world world; /* its map has the places; its sky has two columns more */
 };
+
+/* The columns become where the steps along x, y and z lead on the map, or in the units of the axes. Returns the size of a sample. */
+double table_steps(const struct table *t, double to[3][3]);
 
 /* Writes comma-separated values; the last one is the item. The line of names stands before those of the first item. */
 void table_put_csv(const struct table *t, struct raw_out *out);

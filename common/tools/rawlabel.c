@@ -12,6 +12,7 @@
 #include "common/base/stats.h"
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
+#include "common/picture/ranks.h"
 #include "common/picture/table.h"
 #include "common/picture/world.h"
 #include "common/stream/axes.h"
@@ -67,9 +68,15 @@ struct args {
 	struct opt_common common;
 	int connectivity; /* 4, 8, 6, 18 or 26; while options are parsed, the index of the word */
 	bool chosen;	  /* it was given */
-	double above;
-	bool has_above;
+	const char *how;  /* --above, as given; NULL: it is not */
+	bool found;	  /* it is found from the samples of the item */
+	double above, percent; /* the threshold, NaN: what is not 0; of --above=P% */
 	size_t min_size;
+	struct opt_list drop;
+	bool inside;  /* --drop=border */
+	double below; /* --drop=BELOW */
+	bool labels;
+	bool named; /* components keep numbers that were given */
 	double split;
 	bool has_split;
 	struct beside markers, values;
@@ -78,19 +85,23 @@ struct args {
 
 	size_t components, dims; /* of the items so far */
 	char sky[20];		 /* the names of its columns; "": none */
+	size_t taken;		 /* samples of an item that is in memory */
 };
 
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
      "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26", .seen = AT(chosen)},
-    {0, "above", OPT_REAL, AT(above), "T",
-     "samples greater than T are chosen (those that are not 0)", .seen = AT(has_above)},
+    {0, "above", OPT_STR, AT(how), "T", "samples > T, otsu, triangle or P% are chosen (not 0)",
+     .words = "otsu|triangle"},
     {0, "min-size", OPT_SIZE, AT(min_size), "N", "components of fewer samples are left out (1)", 1,
      0x1p52},
+    {0, "drop", OPT_LIST, AT(drop), "WHAT", "left out, too: border, or an area in the axes' units",
+     .words = "border"},
     {0, "split", OPT_REAL, AT(split), "H",
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
     {0, "markers", OPT_STR, AT(markers.path), "FILE",
      "numbers that spread over the components, from the highest samples down"},
+    {0, "labels", OPT_FLAG, AT(labels), NULL, "the input is labels, which stay as they are"},
     {0, "values", OPT_STR, AT(values.path), "FILE",
      "what is measured, of the same shape (the input itself)"},
     {0, "map", OPT_FLAG, AT(map), NULL, "places on the map or in the sky, in the table"},
@@ -105,6 +116,25 @@ static const struct opt_program program = {
 
 static const int connectivities[] = {4, 8, 6, 18, 26};
 
+/* The option --above: a number, a percentile, or the name of a rule. */
+static void
+read_above(struct args *args)
+{
+	const size_t n = args->how ? strlen(args->how) : 0;
+	char number[40];
+
+	args->found = n && (args->how[n - 1] == '%' || !strcmp(args->how, "otsu") ||
+			    !strcmp(args->how, "triangle"));
+	if (args->how && !args->found)
+		opt_reals("--above", args->how, ',', &args->above, 1);
+	if (!args->found || args->how[n - 1] != '%')
+		return;
+	snprintf(number, sizeof number, "%.*s", (int)n - 1, args->how);
+	opt_reals("--above", number, ',', &args->percent, 1);
+	if (!(args->percent >= 0 && args->percent <= 100))
+		die_usage("--above: %s is not in 0%%..100%%", args->how);
+}
+
 static void
 check_args(void *options)
 {
@@ -115,21 +145,31 @@ check_args(void *options)
 		die_usage("--split: %g is not 0 or more", args->split);
 	if (args->has_split && args->markers.path)
 		die_usage("only one of --split and --markers can be given");
+	if (args->labels && (args->how || args->has_split || args->markers.path))
+		die_usage("--labels: goes without --above, --split and --markers");
 	if (args->values.path && args->to == LABELS)
 		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
 	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
+	for (size_t i = 0; i < args->drop.n; i++)
+		if (!strcmp(args->drop.v[i], "border"))
+			args->inside = true;
+		else
+			opt_reals("--drop", args->drop.v[i], ',', &args->below, 1);
+	args->named = args->labels || args->markers.path;
+	read_above(args);
 	if (args->to == CSV)
 		args->common.as = RAW_AS_TEXT;
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------------------- */
 
-/* Buffers for one row. */
+/* Buffers for one row, and the values of all where they are kept. */
 struct row {
 	void *from;	 /* samples as they are stored */
 	uint8_t *chosen; /* 0 or 1 */
 	double *values;
+	uint32_t *part; /* numbers */
 };
 
 static void
@@ -147,112 +187,120 @@ free_row(struct row *r)
 	weir_free(r->from);
 	weir_free(r->chosen);
 	weir_free(r->values);
+	weir_free(r->part);
 }
 
-/* Reads the numbers of markers: whole, 0 or more. */
+/* Takes the next n samples, which --above may have brought into memory. */
 static void
-read_markers(const struct beside *m, uint32_t *part, struct row *r, size_t w, size_t rows)
+take(struct args *args, struct raw_in *in, const struct img *x, void *to, size_t n)
 {
-	for (size_t i = 0; i < rows * w; i += w) {
-		raw_read(m->in, r->from, w);
-		sample_load(r->values, r->from, m->x.type, w);
-		for (size_t k = 0; k < w; k++) {
-			if (!(r->values[k] >= 0 && r->values[k] <= INT32_MAX &&
-			      r->values[k] == rint(r->values[k])))
-				raw_die(m->in,
-					"--markers: sample %zu is %g, not a whole number "
-					"from 0 to 2147483647",
-					i + k, r->values[k]);
-			part[i + k] = (uint32_t)r->values[k];
-		}
+	const size_t size = img_type_size(x->type);
+
+	if (x->data)
+		memcpy(to, (const char *)x->data + args->taken * size, n * size);
+	else
+		raw_read(in, to, n);
+	args->taken += n;
+}
+
+/* Makes whole numbers, 0 or more, of a row of labels, which is row i of an item that the option names. */
+static void
+read_numbers(const struct raw_in *in, const char *option, const struct img *x, const void *from,
+	     double *values, uint32_t *part, size_t w, size_t i)
+{
+	sample_load(values, from, x->type, w);
+	for (size_t k = 0; k < w; k++) {
+		if (!(values[k] >= 0 && values[k] <= INT32_MAX && values[k] == rint(values[k])))
+			raw_die(in, "%s: sample %zu is %g, not a whole number from 0 to 2147483647",
+				option, i * w + k, values[k]);
+		part[k] = (uint32_t)values[k];
 	}
 }
 
-/*
- * Reads the whole item, cuts it into parts, and gives these to l, together with the item of values if that is another one.
- * Returns the numbers of the parts, which the caller frees, or NULL for 1, 2 ..
- */
-static uint32_t *
-read_parts(const struct args *args, struct raw_in *in, const struct img *x, struct label *l,
-	   struct stats *st)
+/* Reads the whole item into r, and cuts it into parts. */
+static void
+read_parts(struct args *args, struct raw_in *in, const struct img *x, const struct label *l,
+	   struct row *r, struct stats *st)
 {
 	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
-	const size_t rows = l->h * l->depth, n = rows * l->w;
-	struct row r = {.from = weir_xalloc(l->w, 8),
-			.chosen = weir_xalloc(n, 1),
-			.values = weir_xalloc(n, sizeof(double))};
-	uint32_t *part = weir_xalloc_large(n, sizeof *part), *name = NULL;
-	struct row at = r;
+	const size_t w = l->w, n = w * l->h * l->depth;
+	const struct beside *m = &args->markers;
 
-	if (args->markers.path)
-		read_markers(&args->markers, part, &r, l->w, rows);
-	for (size_t i = 0; i < rows; i++, at.chosen += l->w, at.values += l->w) {
-		raw_read(in, at.from, l->w);
-		sample_threshold(at.chosen, at.values, at.from, x->type, l->w,
-				 args->has_above ? args->above : NAN);
-		sample_load(at.values, at.from, x->type, l->w);
-		for (size_t k = 0;
-		     img_type_size(x->type) == 8 && !img_is_float(x->type) && k < l->w; k++)
-			if (fabs(at.values[k]) >= 0x1p53)
+	for (size_t i = 0; m->path && i < n; i += w) {
+		raw_read(m->in, r->from, w);
+		read_numbers(m->in, "--markers", &m->x, r->from, r->values, r->part + i, w, i / w);
+	}
+	for (size_t i = 0; i < n; i += w) {
+		double *v = r->values + i;
+
+		take(args, in, x, r->from, w);
+		sample_threshold(r->chosen + i, v, r->from, x->type, w, args->above);
+		sample_load(v, r->from, x->type, w);
+		for (size_t k = 0; img_type_size(x->type) == 8 && !img_is_float(x->type) && k < w;
+		     k++)
+			if (fabs(v[k]) >= 0x1p53)
 				raw_die(in,
 					"sample %zu is an integer from 2^53 on, which doubles "
 					"cannot tell from the next",
-					i * l->w + k);
+					i + k);
 	}
 	stats_charge(st, STATS_READ);
-	check(in, args->markers.path
-		      ? watershed(&s, r.values, r.chosen, args->min_size, part, &name)
-		      : split(&s, r.values, r.chosen, args->split, part));
+	check(in, m->path ? watershed(&s, r->values, r->chosen, r->part)
+			  : split(&s, r->values, r->chosen, args->split, r->part));
 	stats_charge(st, STATS_COMPUTE);
-	for (size_t i = 0; i < rows; i++) {
-		double *v = r.values + i * l->w;
-
-		if (args->values.in) {
-			raw_read(args->values.in, r.from, l->w);
-			sample_load(v, r.from, args->values.x.type, l->w);
-		}
-		check(in, label_parts(l, part + i * l->w, args->to == LABELS ? NULL : v));
-	}
-	weir_free(part);
-	free_row(&r);
-	return name;
 }
 
-/* Reads the item a row at a time, together with the item of values if that is another one. */
+/*
+ * Reads the item, and gives its rows to l, together with the item of values if that is another one. Components that are known
+ * when all samples are there need all of them.
+ */
 static void
-read_rows(const struct args *args, struct raw_in *in, const struct img *x, struct label *l,
+read_item(struct args *args, struct raw_in *in, const struct img *x, struct label *l, struct row *r,
 	  struct stats *st)
 {
-	struct row r = {.from = weir_xalloc(l->w, 8),
-			.chosen = weir_xalloc(l->w, 1),
-			.values = weir_xalloc(l->w, sizeof(double))};
-	const double above = args->has_above ? args->above : NAN;
-	const size_t rows = l->h * l->depth;
+	const bool parts = args->has_split || args->markers.path,
+		   measured = args->inside || (args->to <= CSV && args->to);
+	const size_t rows = l->h * l->depth, step = parts ? l->w : 0;
 	const struct beside *values = &args->values;
+	const struct img *of = values->in ? &values->x : x;
 	struct progress bar;
 
+	const size_t kept = step ? rows * l->w : l->w;
+
+	*r = (struct row){weir_xalloc(l->w, 8), weir_xalloc(kept, 1),
+			  weir_xalloc(kept, sizeof(double)), weir_xalloc(kept, sizeof(uint32_t))};
 	progress_start(&bar, args->common.quiet);
+	if (parts)
+		read_parts(args, in, x, l, r, st);
 	for (size_t i = 0; i < rows; i++) {
-		raw_read(in, r.from, l->w);
-		sample_threshold(r.chosen, r.values, r.from, x->type, l->w, above);
+		double *v = r->values + i * step;
+		uint32_t *part = r->part + i * step;
+
+		if (!parts) {
+			take(args, in, x, r->from, l->w);
+			if (args->labels)
+				read_numbers(in, "--labels", x, r->from, v, part, l->w, i);
+			else
+				sample_threshold(r->chosen, v, r->from, x->type, l->w, args->above);
+		}
 		if (values->in)
-			raw_read(values->in, r.from, l->w);
-		if (args->to != LABELS)
-			sample_load(r.values, r.from, (values->in ? &values->x : x)->type, l->w);
+			raw_read(values->in, r->from, l->w);
+		if (measured && (values->in || !parts))
+			sample_load(v, r->from, of->type, l->w);
 		stats_charge(st, STATS_READ);
-		check(in, label_row(l, r.chosen, args->to == LABELS ? NULL : r.values));
+		check(in, parts || args->labels ? label_parts(l, part, measured ? v : NULL)
+						: label_row(l, r->chosen, measured ? v : NULL));
 		stats_charge(st, STATS_COMPUTE);
 		progress_step(&bar, (double)i / (double)rows);
 	}
 	progress_end(&bar);
-	free_row(&r);
 }
 
 /* --- output ---------------------------------------------------------------------------------------------------------- */
 
 static void
-put_labels(const struct args *args, const struct img *x, struct label *l, const uint32_t *name,
-	   size_t first, struct raw_out *out)
+put_labels(const struct args *args, const struct img *x, struct label *l, size_t first,
+	   struct raw_out *out)
 {
 	int32_t *row = weir_xalloc(l->w + LABEL_PAD, sizeof *row);
 	struct img y;
@@ -269,8 +317,8 @@ put_labels(const struct args *args, const struct img *x, struct label *l, const 
 	}
 	for (size_t i = 0; i < l->rows; i++) {
 		label_write(l, i, row);
-		for (size_t k = 0; name && k < l->w; k++)
-			row[k] = row[k] ? (int32_t)name[row[k] - 1] : 0;
+		for (size_t k = 0; args->named && k < l->w; k++)
+			row[k] = row[k] ? (int32_t)l->name[row[k] - 1] : 0;
 		raw_write(out, row, l->w);
 	}
 	weir_free(row);
@@ -315,6 +363,30 @@ check_place(const struct raw_in *in, struct img *x, const struct img_picture *p)
 			a[i].min = a[i].spacing * (double)(i ? t.y0 : t.x0);
 }
 
+/* Brings the item into memory where the threshold depends on all of it. */
+static void
+find_above(struct args *args, struct raw_in *in, struct img *x)
+{
+	args->taken = 0;
+	if (!args->found)
+		return;
+	raw_map(in, x);
+
+	struct ranks r = ranks_start(x, false, 1);
+
+	if (args->how[strlen(args->how) - 1] == '%')
+		args->above =
+		    ranks_percentile(&r, args->percent, 0, (size_t)ranks_extremes(&r).finite);
+	else
+		args->above = ranks_threshold(&r, !img_is_float(x->type), *args->how == 'o');
+	ranks_free(&r);
+	if (isnan(args->above))
+		raw_die(in, "--above=%s: its samples give no threshold", args->how);
+	if (args->common.verbose)
+		warn("%s: item %zu: --above=%s is %.9g", raw_name(in), raw_item(in), args->how,
+		     args->above);
+}
+
 static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
@@ -322,8 +394,9 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	const struct img_picture p = shape_of(args, in, x);
 	const bool volume = args->connectivity != 4 && args->connectivity != 8;
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
+	double to[3][3];
 
-	struct table rows = {.x = x, .item = st->items, .dims = dims};
+	struct table rows = {.x = x, .item = st->items, .dims = dims, .named = args->named};
 	if (args->map)
 		world_open(&rows.world, in, x, WORLD_MUST);
 	if (args->to == CSV && args->dims &&
@@ -333,32 +406,33 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	strcpy(args->sky, rows.world.names);
 	raw_doubt_stack(in, x, volume, args->chosen ? NULL : "-c 26");
 	check_place(in, x, &p);
+	find_above(args, in, x);
 
 	beside_next(&args->values, "--values", in, x, args->common.max_bytes);
 	beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
 	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
-		uint32_t *name = NULL;
+		const double least = ceil(args->below / table_steps(&rows, to) * (1 - 1e-9));
 		struct label l;
+		struct row r;
 
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
-		if (args->has_split || args->markers.path)
-			name = read_parts(args, in, x, &l, st);
-		else
-			read_rows(args, in, x, &l, st);
-		check(in, label_close(&l, args->min_size));
-		stats_charge(st, STATS_COMPUTE);
+		l.inside = args->inside;
+		read_item(args, in, x, &l, &r, st);
+		check(in,
+		      label_close(&l, least > (double)args->min_size ? (uint64_t)fmin(least, 0x1p62)
+								     : args->min_size));
+		free_row(&r);
 		args->components += l.n;
 		rows.l = &l;
-		rows.name = name;
+		stats_charge(st, STATS_COMPUTE);
 		if (args->to == LABELS)
-			put_labels(args, x, &l, name, k, out);
+			put_labels(args, x, &l, k, out);
 		else if (args->to == CSV)
 			table_put_csv(&rows, out);
 		else
 			table_put(&rows, in, &args->common, out);
 		stats_charge(st, STATS_WRITE);
 		label_free(&l);
-		weir_free(name);
 	}
 	img_free(&args->values.x);
 	img_free(&args->markers.x);
@@ -380,7 +454,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct raw_filter filter = {&program, check_args, convert_item, finish};
-	struct args args = {.common.as = RAW_AS_RAW, .connectivity = 1, .min_size = 1};
+	struct args args = {
+	    .common.as = RAW_AS_RAW, .connectivity = 1, .above = NAN, .min_size = 1};
 
 	return raw_each(&filter, argc, argv, &args);
 }
