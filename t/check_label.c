@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/picture/distance.h"
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
@@ -356,6 +357,42 @@ check_watershed(struct check_many *m, struct check_rng *r, size_t round)
 		   a.s.depth, a.s.connectivity);
 }
 
+static void
+check_grow(struct check_many *m, struct check_rng *r, size_t round)
+{
+	static struct scene a;
+	static int32_t map[MOST];
+	const double most = 4 * rng_unit(r), z = rng_below(r, 2) ? 1 : 2.5;
+
+	(void)round;
+	make_scene(r, &a, 300, 0);
+	for (size_t i = 0; i < a.n; i++)
+		map[i] =
+		    (int32_t)(a.part[i] = rng_below(r, 20) ? 0 : 1 + (uint32_t)rng_below(r, 9));
+	if (grow_labels(&(struct distance_shape){a.s.w, a.s.h, a.s.depth, {1, 1, z}}, most, map))
+		abort();
+	for (size_t i = 0; i < a.n; i++) {
+		double best = most * most;
+		uint32_t label = 0;
+
+		for (size_t k = 0; k < a.n; k++) {
+			const size_t w = a.s.w, wh = w * a.s.h;
+			const double x = (double)(i % w) - (double)(k % w),
+				     y = (double)(i % wh / w) - (double)(k % wh / w),
+				     dz = z * ((double)(i / wh) - (double)(k / wh)),
+				     d = x * x + y * y + dz * dz;
+
+			if (a.part[k] &&
+			    (d < best || (d == best && (!label || a.part[k] < label)))) {
+				best = d;
+				label = a.part[k];
+			}
+		}
+		check_case(m, map[i] == (int32_t)label, "sample %zu: %d, and %u is nearest", i,
+			   map[i], label);
+	}
+}
+
 /* The variance between the n bytes up to t and those above, or how far count[t] is below the line from the peak to the further end. */
 static double
 merit(const uint8_t *v, size_t n, bool otsu, size_t t)
@@ -448,6 +485,8 @@ check_label(void)
 	check_each_from("split: parts are those of the definition", 300, &r, check_split);
 	check_each_from("watershed: every sample gets the marker of the definition", 500, &r,
 			check_watershed);
+	check_each_from("grow: every sample gets the nearest label, and the lowest of equals", 100,
+			&r, check_grow);
 	check_each_from("thresholds are those of the definitions", 300, &r, check_thresholds);
 	check_each_from("numbers are printed as by printf", 300000, &r, check_numbers);
 }

@@ -94,6 +94,20 @@ load lib
 	fails 2 "--above: 'ostu' is not a number" rawlabel --above=ostu a.pgm
 }
 
+@test "--grow: labels grow to the nearest, the lowest of equals, and do not merge" {
+	pgm 7 3 9 0 0 0 0 0 0 0 0 1 0 0 0 2 0 0 0 0 0 0 0 0 >a.pgm
+	lines <(rawlabel --grow=1 a.pgm | rawtotext) '0 1 0 0 0 2 0/1 1 1 0 2 2 2/0 1 0 0 0 2 0'
+	lines <(rawlabel --grow=2 a.pgm | rawtotext) '1 1 1 0 2 2 2/1 1 1 1 2 2 2/1 1 1 0 2 2 2'
+	same <(rawlabel --labels --grow=2 --to=csv a.pgm | cut -d, -f 1,2,9) 'label,size,sum
+1,10,1
+2,9,2'
+	item uchar '4 1' 'spacings: .5 1' -- 0 0 0 9 | rawlabel --grow=1 | rawtotext | grep -x '0 1 1 1'
+	# Small ones are left out before they grow.
+	pgm 5 1 9 1 0 0 2 2 | rawlabel --min-size=2 --grow=9 | rawtotext | grep -x '1 1 1 1 1'
+	item uchar '1 1 3' -- 1 0 0 | rawlabel -c 6 --grow=1 | rawtotext | paste -sd ' ' | grep -x '1 1 0'
+	fails 2 '--grow' rawlabel --grow=0 a.pgm
+}
+
 @test "a threshold chooses, values are measured, NaN is never chosen" {
 	gen --type=float -- values 4x1 1 nan -3 5 >a
 	gen --type=float values 4x1 10 20 30 40 >b

@@ -26,4 +26,10 @@ struct distance_shape {
 int distance(const struct distance_shape *s, int threads, const uint8_t *restrict chosen,
 	     double *restrict D);
 
+/*
+ * Gives every sample that is 0 the label of the nearest sample that is not, of equally near ones the lowest, where that is at most
+ * `most` away, in the units of the steps. Work is 16 bytes a sample. Returns 0 or -ENOMEM.
+ */
+int grow_labels(const struct distance_shape *s, double most, int32_t *map);
+
 #endif

@@ -925,3 +925,25 @@ label_write(struct label *l, size_t row, int32_t *labels)
 	}
 	label_fill(labels, at, l->w, 0);
 }
+
+int32_t *
+label_map(struct label *l, bool volume)
+{
+	const size_t pad = volume;
+	size_t plane, n;
+	int32_t *row = weir_alloc(l->w + LABEL_PAD, sizeof *row), *map = NULL;
+
+	if (weir_mul(l->w + 2, l->h + 2, &plane) && weir_mul(plane, l->depth + 2 * pad, &n))
+		map = weir_calloc(n, sizeof *map);
+	for (size_t y = 0; row && map && y < l->rows; y++) {
+		label_write(l, y, row);
+		memcpy(map + (y / l->h + pad) * plane + (y % l->h + 1) * (l->w + 2) + 1, row,
+		       l->w * sizeof *row);
+	}
+	if (!row) {
+		weir_free(map);
+		map = NULL;
+	}
+	weir_free(row);
+	return map;
+}

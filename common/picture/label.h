@@ -109,6 +109,12 @@ void label_write(struct label *l, size_t row, int32_t *labels);
 /* Whether the component's box touches the border of the picture or volume. Axes of one sample have no border. */
 bool region_touches(const struct region *g, const struct label *l);
 
+/*
+ * Returns the labels of all samples, with a frame of zeros: rows of w + 2, h + 2 of them a plane, and of volumes a plane before the
+ * first and behind the last. The caller passes it to weir_free(). NULL: no memory.
+ */
+int32_t *label_map(struct label *l, bool volume);
+
 void label_free(struct label *l);
 
 #endif

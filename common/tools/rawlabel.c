@@ -10,6 +10,7 @@
 #include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/picture/distance.h"
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
@@ -75,6 +76,7 @@ struct args {
 	struct opt_list drop;
 	bool inside;  /* --drop=border */
 	double below; /* --drop=BELOW */
+	double grow;
 	bool labels;
 	bool named; /* components keep numbers that were given */
 	double split;
@@ -102,6 +104,7 @@ static const struct opt table[] = {
     {0, "markers", OPT_STR, AT(markers.path), "FILE",
      "numbers that spread over the components, from the highest samples down"},
     {0, "labels", OPT_FLAG, AT(labels), NULL, "the input is labels, which stay as they are"},
+    {0, "grow", OPT_ABOVE, AT(grow), "D", "components grow by D, and do not merge"},
     {0, "values", OPT_STR, AT(values.path), "FILE",
      "what is measured, of the same shape (the input itself)"},
     {0, "map", OPT_FLAG, AT(map), NULL, "places on the map or in the sky, in the table"},
@@ -156,7 +159,7 @@ check_args(void *options)
 			args->inside = true;
 		else
 			opt_reals("--drop", args->drop.v[i], ',', &args->below, 1);
-	args->named = args->labels || args->markers.path;
+	args->named = args->labels || args->markers.path || args->grow > 0;
 	read_above(args);
 	if (args->to == CSV)
 		args->common.as = RAW_AS_TEXT;
@@ -252,7 +255,7 @@ read_parts(struct args *args, struct raw_in *in, const struct img *x, const stru
 
 /*
  * Reads the item, and gives its rows to l, together with the item of values if that is another one. Components that are known
- * when all samples are there need all of them.
+ * when all samples are there need all of them. Then, and where components grow later, r keeps what is measured.
  */
 static void
 read_item(struct args *args, struct raw_in *in, const struct img *x, struct label *l, struct row *r,
@@ -260,7 +263,7 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 {
 	const bool parts = args->has_split || args->markers.path,
 		   measured = args->inside || (args->to <= CSV && args->to);
-	const size_t rows = l->h * l->depth, step = parts ? l->w : 0;
+	const size_t rows = l->h * l->depth, step = parts || args->grow > 0 ? l->w : 0;
 	const struct beside *values = &args->values;
 	const struct img *of = values->in ? &values->x : x;
 	struct progress bar;
@@ -294,6 +297,37 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 		progress_step(&bar, (double)i / (double)rows);
 	}
 	progress_end(&bar);
+}
+
+/* --- components ------------------------------------------------------------------------------------------------------ */
+
+/* Replaces l by the components that have grown, which keep their numbers. values: of all samples. */
+static void
+grow(const struct args *args, const struct raw_in *in, const struct table *t, struct label *l,
+     const double *values)
+{
+	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
+	struct distance_shape s = {l->w + 2, l->h + 2, l->depth > 1 ? l->depth + 2 : 1, {1, 1, 1}};
+	int32_t *map = label_map(l, l->depth > 1);
+	const bool measured = args->to != LABELS, named = args->labels || args->markers.path;
+	struct label g;
+
+	for (size_t i = 0; i < t->dims; i++)
+		s.step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
+	check(in, map ? grow_labels(&s, args->grow, map) : -ENOMEM);
+	check(in, label_open(&g, l->w, l->h, l->depth, l->connectivity));
+	for (size_t i = 0; i < l->rows; i++) {
+		uint32_t *row = (uint32_t *)map + (i / l->h + (l->depth > 1)) * s.w * s.h +
+				(i % l->h + 1) * s.w + 1;
+
+		for (size_t k = 0; named && k < l->w; k++)
+			row[k] = row[k] ? l->name[row[k] - 1] : 0;
+		check(in, label_parts(&g, row, measured ? values + i * l->w : NULL));
+	}
+	check(in, label_close(&g, 1));
+	weir_free(map);
+	label_free(l);
+	*l = g;
 }
 
 /* --- output ---------------------------------------------------------------------------------------------------------- */
@@ -421,6 +455,8 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		check(in,
 		      label_close(&l, least > (double)args->min_size ? (uint64_t)fmin(least, 0x1p62)
 								     : args->min_size));
+		if (args->grow > 0)
+			grow(args, in, &rows, &l, r.values);
 		free_row(&r);
 		args->components += l.n;
 		rows.l = &l;

@@ -1,0 +1,69 @@
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "common/base/mem.h"
+#include "common/picture/distance.h"
+
+/* The nearest label, and the square of the distance to it. */
+struct nearest {
+	double square;
+	int32_t label;
+};
+
+/* Replaces n samples along an axis, of these squared steps, by the nearest of all that lie on it. */
+static void
+grow_line(const struct nearest *line, size_t n, double step, double most, struct nearest *to,
+	  size_t stride)
+{
+	for (size_t x = 0; x < n; x++) {
+		struct nearest best = line[x];
+
+		for (size_t k = 1; k < n; k++) {
+			const double apart = (double)k * (double)k * step;
+
+			if (apart > best.square || apart > most)
+				break;
+			for (int side = -1; side <= 1; side += 2) {
+				const size_t at = side < 0 ? x - k : x + k; /* below 0 it is huge */
+				const double d = at < n ? line[at].square + apart : INFINITY;
+
+				if (d < best.square || (d == best.square && d < INFINITY &&
+							line[at].label < best.label))
+					best = (struct nearest){d, line[at].label};
+			}
+		}
+		to[x * stride] = best;
+	}
+}
+
+int
+grow_labels(const struct distance_shape *s, double most, int32_t *map)
+{
+	const size_t size[3] = {s->w, s->h, s->depth}, n = s->w * s->h * s->depth;
+	const size_t stride[3] = {1, s->w, s->w * s->h};
+	const double limit = most / s->step[0] * (most / s->step[0]) * (1 + 1e-9);
+	struct nearest *p = weir_alloc_large(n, sizeof *p), *line = NULL;
+	size_t longest = s->w > s->h ? s->w : s->h;
+
+	longest = longest > s->depth ? longest : s->depth;
+	line = weir_alloc(longest, sizeof *line);
+	for (size_t i = 0; p && line && i < n; i++)
+		p[i] = (struct nearest){map[i] ? 0 : INFINITY, map[i]};
+	for (int a = 0; p && line && a < 3; a++) {
+		const double step = s->step[a] / s->step[0];
+
+		for (size_t i = 0; i < n; i++) {
+			if (i / stride[a] % size[a])
+				continue;
+			for (size_t x = 0; x < size[a]; x++)
+				line[x] = p[i + x * stride[a]];
+			grow_line(line, size[a], step * step, limit, p + i, stride[a]);
+		}
+	}
+	for (size_t i = 0; p && line && i < n; i++)
+		map[i] = p[i].square <= limit ? p[i].label : 0;
+	weir_free(p);
+	weir_free(line);
+	return p && line ? 0 : -ENOMEM;
+}
