@@ -9,6 +9,7 @@
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
+#include "common/picture/shape.h"
 #include "common/picture/table.h"
 #include "t/check.h"
 
@@ -357,6 +358,160 @@ check_watershed(struct check_many *m, struct check_rng *r, size_t round)
 		   a.s.depth, a.s.connectivity);
 }
 
+/* Whether sample x y z belongs to component k. Nothing does outside. */
+static bool
+has(const struct scene *a, const uint32_t *label, uint32_t k, long x, long y, long z)
+{
+	const size_t w = a->s.w, h = a->s.h;
+
+	return x >= 0 && y >= 0 && z >= 0 && (size_t)x < w && (size_t)y < h &&
+	       (size_t)z < a->s.depth && label[((size_t)z * h + (size_t)y) * w + (size_t)x] == k;
+}
+
+/* Crofton's sum of changes along the 13 directions, in voxels of 1 by 1 by 1. */
+static double
+surface_of(const struct scene *a, const uint32_t *label, uint32_t k)
+{
+	static const double share[] = {0, 2 * 0.04577789120476, 2 * 0.03698062787608,
+				       2 * 0.03519563978232};
+	double sum = 0;
+
+	for (int d = 14; d < 27; d++) {
+		const long dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
+		const int axes = (dx != 0) + (dy != 0) + (dz != 0);
+		long changes = 0;
+
+		for (long z = -1; z <= (long)a->s.depth; z++)
+			for (long y = -1; y <= (long)a->s.h; y++)
+				for (long x = -1; x <= (long)a->s.w; x++)
+					changes += has(a, label, k, x, y, z) !=
+						   has(a, label, k, x + dx, y + dy, z + dz);
+		sum += 2 * share[axes] * (double)changes / sqrt(axes);
+	}
+	return sum;
+}
+
+/* The border's pixels, weighed by 1 + 2 for each neighbour by a side + 10 by a corner: the table of scikit-image. */
+static double
+perimeter_of(const struct scene *a, const uint32_t *label, uint32_t k)
+{
+	double weight[50] = {[5] = 1, [7] = 1, [15] = 1, [17] = 1, [25] = 1, [27] = 1}, sum = 0;
+	static const long side[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
+	bool edge[MOST] = {false};
+
+	weight[21] = weight[33] = sqrt(2);
+	weight[13] = weight[23] = (1 + sqrt(2)) / 2;
+	for (size_t i = 0; i < a->n; i++)
+		for (int n = 0; n < 4; n++)
+			edge[i] |=
+			    label[i] == k && !has(a, label, k, (long)(i % a->s.w) + side[n][0],
+						  (long)(i / a->s.w) + side[n][1], 0);
+	for (size_t i = 0; i < a->n; i++) {
+		int code = 1;
+
+		for (size_t j = 0; edge[i] && j < a->n; j++) {
+			const long x = labs((long)(i % a->s.w) - (long)(j % a->s.w)),
+				   y = labs((long)(i / a->s.w) - (long)(j / a->s.w));
+
+			if (edge[j] && x <= 1 && y <= 1)
+				code += x + y == 1 ? 2 : x + y == 2 ? 10 : 0;
+		}
+		sum += weight[code];
+	}
+	return sum;
+}
+
+/* The greatest distance of the middles of sides of the pixels in the hull, and *filled, how many these are. In half pixels. */
+static double
+feret_of(const struct scene *a, const uint32_t *label, uint32_t k, size_t *filled)
+{
+	static const long side[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
+	static long p[4 * MOST][2];
+	bool in[MOST];
+	size_t n = 0;
+	double most = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		for (int m = 0; label[i] == k && m < 4; m++, n++)
+			for (int c = 0; c < 2; c++)
+				p[n][c] = 2 * (long)(c ? i / a->s.w : i % a->s.w) + side[m][c];
+	*filled = 0;
+	for (size_t i = 0; i < a->n; i++) {
+		const long x = 2 * (long)(i % a->s.w), y = 2 * (long)(i / a->s.w);
+
+		/* Outside, it sees all points within less than half a turn: one of them has all others at its left. */
+		in[i] = true;
+		for (size_t u = 0; u < n && in[i]; u++) {
+			bool left = true;
+
+			for (size_t v = 0; v < n && left; v++)
+				left =
+				    u == v ||
+				    (p[u][0] - x) * (p[v][1] - y) - (p[u][1] - y) * (p[v][0] - x) >
+					0 ||
+				    ((p[u][0] - x) * (p[v][1] - y) ==
+					 (p[u][1] - y) * (p[v][0] - x) &&
+				     (p[u][0] - x) * (p[v][0] - x) + (p[u][1] - y) * (p[v][1] - y) >
+					 0);
+			in[i] = !left;
+		}
+		*filled += in[i];
+	}
+	for (size_t i = 0; i < 4 * a->n; i++)
+		for (size_t j = 0; in[i / 4] && j < i; j++)
+			if (in[j / 4])
+				most = fmax(
+				    most,
+				    hypot(2. * (double)(i / 4 % a->s.w) + (double)side[i % 4][0] -
+					      2. * (double)(j / 4 % a->s.w) -
+					      (double)side[j % 4][0],
+					  2. * (double)(i / 4 / a->s.w) + (double)side[i % 4][1] -
+					      2. * (double)(j / 4 / a->s.w) -
+					      (double)side[j % 4][1]));
+	return most / 2;
+}
+
+static void
+check_shapes(struct check_many *m, struct check_rng *r, size_t round)
+{
+	static struct scene a;
+	static uint32_t want[MOST];
+	double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+	struct shape shape[MOST];
+	struct label l;
+	size_t filled;
+
+	(void)round;
+	make_scene(r, &a, 70, 0);
+	const bool volume = a.s.connectivity != 4 && a.s.connectivity != 8;
+	const uint32_t n = flood(&a, want);
+
+	if (label_open(&l, a.s.w, a.s.h, a.s.depth, a.s.connectivity))
+		abort();
+	for (size_t at = 0; at < a.n; at += a.s.w)
+		if (label_row(&l, a.chosen + at, a.v + at))
+			abort();
+	if (label_close(&l, 1) || shape_measure(&l, unit, volume ? 3 : 2, shape))
+		abort();
+	for (uint32_t k = 1; k <= n; k++) {
+		const struct shape *g = &shape[k - 1];
+
+		if (volume) {
+			check_case(m, fabs(g->surface - surface_of(&a, want, k)) < 1e-9,
+				   "surface %g", g->surface);
+			continue;
+		}
+		check_case(m, fabs(g->perimeter - perimeter_of(&a, want, k)) < 1e-9, "perimeter %g",
+			   g->perimeter);
+		const double feret = feret_of(&a, want, k, &filled);
+
+		check_case(m, g->filled == (double)filled, "%g pixels in the hull of %zu",
+			   g->filled, filled);
+		check_case(m, fabs(g->feret - feret) < 1e-9, "feret %g of %g", g->feret, feret);
+	}
+	label_free(&l);
+}
+
 static void
 check_grow(struct check_many *m, struct check_rng *r, size_t round)
 {
@@ -485,6 +640,8 @@ check_label(void)
 	check_each_from("split: parts are those of the definition", 300, &r, check_split);
 	check_each_from("watershed: every sample gets the marker of the definition", 500, &r,
 			check_watershed);
+	check_each_from("shape: perimeters, hulls and surfaces are those of the definitions", 200,
+			&r, check_shapes);
 	check_each_from("grow: every sample gets the nearest label, and the lowest of equals", 100,
 			&r, check_grow);
 	check_each_from("thresholds are those of the definitions", 300, &r, check_thresholds);

@@ -108,6 +108,25 @@ load lib
 	fails 2 '--grow' rawlabel --grow=0 a.pgm
 }
 
+@test "--shape: perimeter, feret, solidity and surface, by hand" {
+	# A square of 3: 8 pixels in its border, of which each has two neighbours there. The middles of opposite sides: sqrt(3^2 + 2^2).
+	pgm 5 5 9 0 0 0 0 0 0 1 1 1 0 0 1 1 1 0 0 1 1 1 0 0 0 0 0 0 >a.pgm
+	same <(rawlabel --shape --to=csv a.pgm | cut -d, -f 25-27) 'perimeter,feret,solidity
+8,3.60555128,1'
+	# An L of 5: the hull has one pixel more, whose centre lies on its side.
+	pgm 3 3 9 1 0 0 1 0 0 1 1 1 >b.pgm
+	same <(rawlabel --shape --to=csv b.pgm | sed 1d | cut -d, -f 27) 0.833333333
+	item uchar '3 1' 'spacings: 2 2' -- 1 1 1 | rawlabel --shape --to=csv | sed 1d | cut -d, -f 25-26 | grep -x '2,6'
+	item uchar '3 1' 'spacings: 2 1' -- 1 1 1 | rawlabel --shape --to=csv | sed 1d | cut -d, -f 25-26 | grep -x 'nan,6'
+	# One voxel: 2 sum c N V / d, with 2 changes along each direction.
+	item uchar '1 1 1' -- 1 | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 30 >one
+	awk '{ d = 4 * (6 * .04577789120476 + 12 * .03698062787608 / sqrt(2) + 8 * .03519563978232 / sqrt(3)) - $1; exit d * d > 1e-14 }' one
+	# Twice as large along each axis: four times the surface; and where the steps differ, c is counted.
+	item uchar '1 1 1' 'spacings: 2 2 2' -- 1 | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 30 | paste - one | awk '{ exit ($1 - 4 * $2) ^ 2 > 1e-12 }'
+	item uchar '1 1 1' 'spacings: 1 1 1.000001' -- 1 | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 30 | paste - one | awk '{ exit ($1 - $2) ^ 2 > 1e-7 }'
+	fails 2 '--shape: goes with --to=csv' rawlabel --shape a.pgm
+}
+
 @test "a threshold chooses, values are measured, NaN is never chosen" {
 	gen --type=float -- values 4x1 1 nan -3 5 >a
 	gen --type=float values 4x1 10 20 30 40 >b

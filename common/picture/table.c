@@ -113,6 +113,9 @@ static const char *const measures_names[2] = {
     "zz xz yz min sd volume "
     "touches"};
 
+/* Those of outlines. */
+static const char *const shape_names[2] = {" perimeter feret solidity", " surface"};
+
 static double
 step(const struct img_axis *a)
 {
@@ -177,6 +180,16 @@ fill_ellipse(double *v, const struct region *g, double to[3][3])
 	return 3;
 }
 
+/* A perimeter is known where steps along x and y are as long, and at a right angle. */
+static double
+scale_of(double to[3][3])
+{
+	const double a = hypot(to[0][0], to[1][0]), b = hypot(to[0][1], to[1][1]),
+		     dot = to[0][0] * to[0][1] + to[1][0] * to[1][1];
+
+	return fabs(a - b) <= 1e-6 * a && fabs(dot) <= 1e-6 * a * b ? a : NAN;
+}
+
 /* Writes the row of component i. Places are positions at the axes of the picture. Returns how many numbers it has. */
 static size_t
 measures_fill(double v[MEASURES], const struct table *t, size_t i)
@@ -216,6 +229,13 @@ measures_fill(double v[MEASURES], const struct table *t, size_t i)
 	v[k++] = cell * n;
 	k += dims == 2 ? fill_ellipse(v + k, g, to) : 0;
 	v[k++] = region_touches(g, t->l);
+	if (t->shape && dims > 2)
+		v[k++] = t->shape[i].surface;
+	if (t->shape && dims == 2) {
+		v[k++] = t->shape[i].perimeter * scale_of(to);
+		v[k++] = t->shape[i].feret;
+		v[k++] = n / t->shape[i].filled;
+	}
 	return k;
 }
 
@@ -267,6 +287,17 @@ measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t 
 
 /* ---- tables ---- */
 
+/* Puts the columns, separated by blanks, into names. */
+enum { NAMES = 400 };
+static void
+name_columns(const struct table *t, char names[NAMES])
+{
+	const bool volume = t->dims > 2;
+
+	snprintf(names, NAMES, "%s%s%s", measures_names[volume],
+		 t->shape ? shape_names[volume] : "", t->world.names);
+}
+
 /* Writes the row of component i. Returns how many numbers it has. */
 static size_t
 fill_row(double v[MEASURES], const struct table *t, size_t i)
@@ -298,7 +329,7 @@ table_put_csv(const struct table *t, struct raw_out *out)
 	double v[MEASURES];
 
 	if (!t->item) {
-		snprintf(line, sizeof line, "%s%s", measures_names[t->dims > 2], t->world.names);
+		name_columns(t, line);
 		for (const char *s = line; *s; s++)
 			raw_text(out, *s == ' ' ? "," : s, 1);
 		raw_printf(out, ",item\n");
@@ -325,6 +356,7 @@ table_put(const struct table *t, const struct raw_in *in, const struct opt_commo
 	  struct raw_out *out)
 {
 	double v[MEASURES] = {0};
+	char names[NAMES];
 	struct img y;
 
 	if (!t->l->n)
@@ -333,7 +365,8 @@ table_put(const struct table *t, const struct raw_in *in, const struct opt_commo
 
 	img_init(&y, IMG_F64, 2, sizes);
 	strcpy(y.axis[0].kind, "list");
-	img_set_key(&y, "columns", "%s%s", measures_names[t->dims > 2], t->world.names);
+	name_columns(t, names);
+	img_set_key(&y, "columns", "%s", names);
 	opt_add_history(&y, common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < t->l->n; i++)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "common/base/opt.h"
-#include "common/picture/label.h"
+#include "common/picture/shape.h"
 #include "common/picture/world.h"
 #include "common/stream/raw.h"
 
@@ -24,8 +24,9 @@ size_t number_print(char *to, double v);
 struct table {
 	const struct img *x;
 	const struct label *l;
-	bool named;  /* the numbers are those of l->name, not 1, 2 .. */
-	size_t item; /* of the stream, from 0 */
+	const struct shape *shape; /* of the components; NULL: none */
+	bool named;		   /* the numbers are those of l->name, not 1, 2 .. */
+	size_t item;		   /* of the stream, from 0 */
 	size_t dims;
 	struct world world; /* its map has the places; its sky has two columns more */
 };

@@ -14,6 +14,7 @@
 #include "common/picture/label.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
+#include "common/picture/shape.h"
 #include "common/picture/table.h"
 #include "common/picture/world.h"
 #include "common/stream/axes.h"
@@ -77,7 +78,7 @@ struct args {
 	bool inside;  /* --drop=border */
 	double below; /* --drop=BELOW */
 	double grow;
-	bool labels;
+	bool labels, shape;
 	bool named; /* components keep numbers that were given */
 	double split;
 	bool has_split;
@@ -107,6 +108,8 @@ static const struct opt table[] = {
     {0, "grow", OPT_ABOVE, AT(grow), "D", "components grow by D, and do not merge"},
     {0, "values", OPT_STR, AT(values.path), "FILE",
      "what is measured, of the same shape (the input itself)"},
+    {0, "shape", OPT_FLAG, AT(shape), NULL,
+     "columns of outlines: perimeter, Feret, solidity, surface"},
     {0, "map", OPT_FLAG, AT(map), NULL, "places on the map or in the sky, in the table"},
     {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
      .group = OPT_DATA},
@@ -150,8 +153,9 @@ check_args(void *options)
 		die_usage("only one of --split and --markers can be given");
 	if (args->labels && (args->how || args->has_split || args->markers.path))
 		die_usage("--labels: goes without --above, --split and --markers");
-	if (args->values.path && args->to == LABELS)
-		die_usage("--values: goes with --to=csv and --to=table; labels have no values");
+	if ((args->values.path || args->shape) && args->to == LABELS)
+		die_usage("%s: goes with --to=csv and --to=table; labels have no values",
+			  args->shape ? "--shape" : "--values");
 	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
 	for (size_t i = 0; i < args->drop.n; i++)
@@ -421,6 +425,29 @@ find_above(struct args *args, struct raw_in *in, struct img *x)
 		     args->above);
 }
 
+/* Writes what there is of picture k of an item. */
+static void
+put(struct args *args, struct raw_in *in, struct table *t, struct label *l, size_t k,
+    struct raw_out *out, struct stats *st)
+{
+	struct shape *shape = args->shape ? weir_xalloc(l->n, sizeof *shape) : NULL;
+	double to[3][3];
+
+	table_steps(t, to);
+	if (shape)
+		check(in, shape_measure(l, to, t->dims, shape));
+	t->shape = shape;
+	stats_charge(st, STATS_COMPUTE);
+	if (args->to == LABELS)
+		put_labels(args, t->x, l, k, out);
+	else if (args->to == CSV)
+		table_put_csv(t, out);
+	else
+		table_put(t, in, &args->common, out);
+	stats_charge(st, STATS_WRITE);
+	weir_free(shape);
+}
+
 static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
@@ -460,14 +487,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		free_row(&r);
 		args->components += l.n;
 		rows.l = &l;
-		stats_charge(st, STATS_COMPUTE);
-		if (args->to == LABELS)
-			put_labels(args, x, &l, k, out);
-		else if (args->to == CSV)
-			table_put_csv(&rows, out);
-		else
-			table_put(&rows, in, &args->common, out);
-		stats_charge(st, STATS_WRITE);
+		put(args, in, &rows, &l, k, out, st);
 		label_free(&l);
 	}
 	img_free(&args->values.x);
