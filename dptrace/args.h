@@ -58,9 +58,6 @@ struct points {
 	unsigned epsg; /* the system of their places that the text names; 0: none */
 };
 
-/* The number that a name as EPSG:32633 or urn:ogc:def:crs:EPSG::32633 has in the tables of EPSG; 0: none. name may be NULL. */
-unsigned crs_number(const char *name);
-
 /*
  * Adds the polylines of a text. Each line of text is one polyline `x y x y ...`, or WKT's `LINESTRING (x y, x y, ...)`,
  * where a third and a fourth number of a position are skipped.

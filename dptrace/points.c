@@ -34,18 +34,6 @@ points_finish(struct points *p)
 		p->line[i].xy = (const double(*)[2])p->xy + at;
 }
 
-unsigned
-crs_number(const char *name)
-{
-	const char *epsg = name ? strcasestr(name, "EPSG:") : NULL;
-	size_t n;
-
-	/* CRS84 of OGC is 4326 with the longitude first, as GeoJSON has it. */
-	if (!epsg)
-		return name && strstr(name, "CRS84") ? 4326 : 0;
-	return word_whole(strrchr(epsg, ':') + 1, 999999999, &n) ? (unsigned)n : 0;
-}
-
 /* Notes the system that the text names for its places. Returns 0, or -1 with a sentence in why where it named another before. */
 static int
 points_system(struct points *p, unsigned epsg, struct why *why)

@@ -277,17 +277,6 @@ epsg_of(const struct report *r)
 	return r->world ? crs_number(r->crs) : 0;
 }
 
-/* Writes the member crs by which GDAL and QGIS know the coordinates. */
-static void
-put_crs(const struct report *r)
-{
-	if (epsg_of(r))
-		raw_printf(r->out,
-			   "\"crs\": {\"type\": \"name\", \"properties\": {\"name\": "
-			   "\"urn:ogc:def:crs:EPSG::%u\"}}, ",
-			   epsg_of(r));
-}
-
 void
 report_open(struct report *r, const struct args *a, const double *world)
 {
@@ -302,7 +291,8 @@ report_begin(struct report *r)
 {
 	if (r->a->to == REPORT_GEOJSON) {
 		raw_printf(r->out, "{\"type\": \"FeatureCollection\", ");
-		put_crs(r);
+		if (epsg_of(r))
+			raw_printf(r->out, CRS_MEMBER, epsg_of(r));
 		raw_printf(r->out, "\"features\": [");
 	}
 	if (r->a->to == REPORT_CSV && r->a->common.share.i == 0)

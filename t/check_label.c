@@ -7,6 +7,7 @@
 #include "common/base/mem.h"
 #include "common/picture/distance.h"
 #include "common/picture/label.h"
+#include "common/picture/outline.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
 #include "common/picture/shape.h"
@@ -471,6 +472,44 @@ feret_of(const struct scene *a, const uint32_t *label, uint32_t k, size_t *fille
 	return most / 2;
 }
 
+/* What is wrong with the outlines of a map: each pixel must lie in the rings of its label alone, and rings must be simple. */
+static const char *
+wrong_outlines(const struct scene *a, const uint32_t *label, const struct outlines *o)
+{
+	for (size_t r = 0; r < o->rings; r++) {
+		const struct ring *ring = &o->ring[r];
+		const bool first = !r || ring[-1].polygon != ring->polygon;
+
+		if (ring->hole == first)
+			return "a polygon does not begin with its outer ring";
+		for (size_t i = 0; i < ring->n; i++)
+			for (size_t j = 0; j < i; j++)
+				if (!memcmp(o->corner[ring->first + i], o->corner[ring->first + j],
+					    8))
+					return "a ring touches itself";
+	}
+	for (size_t i = 0; i < a->n; i++)
+		for (uint32_t k = 1; k <= a->n; k++) {
+			int turns = 0;
+
+			/* Edges left of the pixel, which cross its middle line, count by their direction. */
+			for (size_t r = 0; r < o->rings; r++)
+				for (size_t c = 0; o->ring[r].label == k && c < o->ring[r].n; c++) {
+					const uint32_t *p = o->corner[o->ring[r].first + c],
+						       *q = o->corner[o->ring[r].first +
+								      (c + 1) % o->ring[r].n];
+					const bool above = p[1] <= i / a->s.w,
+						   next = q[1] <= i / a->s.w;
+
+					if (above != next && p[0] <= i % a->s.w)
+						turns += next ? 1 : -1;
+				}
+			if (turns != (label[i] == k))
+				return "a pixel lies in another polygon";
+		}
+	return NULL;
+}
+
 static void
 check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 {
@@ -479,6 +518,7 @@ check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 	double unit[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 	struct shape shape[MOST];
 	struct label l;
+	struct outlines o;
 	size_t filled;
 
 	(void)round;
@@ -508,6 +548,16 @@ check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 		check_case(m, g->filled == (double)filled, "%g pixels in the hull of %zu",
 			   g->filled, filled);
 		check_case(m, fabs(g->feret - feret) < 1e-9, "feret %g of %g", g->feret, feret);
+	}
+	if (!volume) {
+		int32_t *map = label_map(&l, false);
+
+		outlines_find(&o, map, l.w, l.h);
+		const char *why = wrong_outlines(&a, want, &o);
+
+		check_case(m, !why, "%zux%zu, %d: %s", l.w, l.h, l.connectivity, why ? why : "");
+		outlines_free(&o);
+		weir_free(map);
 	}
 	label_free(&l);
 }
@@ -640,8 +690,9 @@ check_label(void)
 	check_each_from("split: parts are those of the definition", 300, &r, check_split);
 	check_each_from("watershed: every sample gets the marker of the definition", 500, &r,
 			check_watershed);
-	check_each_from("shape: perimeters, hulls and surfaces are those of the definitions", 200,
-			&r, check_shapes);
+	check_each_from(
+	    "shape: perimeters, hulls, surfaces and outlines are those of the definitions", 200, &r,
+	    check_shapes);
 	check_each_from("grow: every sample gets the nearest label, and the lowest of equals", 100,
 			&r, check_grow);
 	check_each_from("thresholds are those of the definitions", 300, &r, check_thresholds);

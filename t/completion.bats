@@ -56,8 +56,8 @@ is() {
 	while IFS='|' read -r line want; do
 		eval "bash_proposes $line" | paste -sd ' ' | diff - <(echo "$want") || { echo "$line" && false; }
 	done <<-END
-		rawlabel --to ''|csv labels table
-		rawlabel --to =|csv labels table
+		rawlabel --to ''|csv geojson labels table wkt
+		rawlabel --to =|csv geojson labels table wkt
 		rawlabel --to = l|labels
 		rawlabel --to l|labels
 		rawlabel --to=l|--to=labels
@@ -112,8 +112,10 @@ is() {
 @test "fish: words, files, numbers and options" {
 	command -v fish >/dev/null || skip "fish is not installed"
 	fish_proposes 'rawlabel --to=' | is '--to=csv
+--to=geojson
 --to=labels
---to=table'
+--to=table
+--to=wkt'
 	cd "$BATS_TEST_TMPDIR"
 	rawlabel --completion=fish >functions/it.fish
 	HOME=$PWD fish --no-config -c "source functions/it.fish; complete -C 'rawlabel --to=t'" | is --to=table
@@ -127,8 +129,10 @@ is() {
 	command -v zsh >/dev/null || skip "zsh is not installed"
 	zsh -fc 'zmodload zsh/zpty && zpty inner true' 2>/dev/null || skip "no pseudoterminal here"
 	zsh_proposes 'rawlabel --to=' | is 'csv
+geojson
 labels
-table'
+table
+wkt'
 	zsh_proposes 'wconv -k o' | is one.pgm
 	zsh_proposes 'wconv -t ' | is ''
 	zsh_proposes 'wconv --cor' | is --correlate

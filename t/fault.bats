@@ -98,6 +98,7 @@ image rawlabel --markers=image
 image rawlabel --labels --drop=border
 image rawlabel --above=otsu --grow=2
 image rawlabel --shape --to=csv
+image rawlabel --to=geojson
 image rawlabel --above=otsu
 sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image --labels=image
 image rawdist -t 2

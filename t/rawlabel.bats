@@ -127,6 +127,27 @@ load lib
 	fails 2 '--shape: goes with --to=csv' rawlabel --shape a.pgm
 }
 
+@test "outlines are polygons of pixel edges, with holes, and in parts that touch in corners" {
+	pgm 3 3 9 1 1 1 1 0 1 1 1 1 >a.pgm
+	same <(rawlabel --to=wkt a.pgm) 'POLYGON ((2.5 -0.5, 2.5 2.5, -0.5 2.5, -0.5 -0.5, 2.5 -0.5), (1.5 1.5, 1.5 0.5, 0.5 0.5, 0.5 1.5, 1.5 1.5))'
+	pgm 2 2 9 1 0 0 1 >b.pgm
+	same <(rawlabel --to=wkt b.pgm) 'MULTIPOLYGON (((0.5 -0.5, 0.5 0.5, -0.5 0.5, -0.5 -0.5, 0.5 -0.5)), ((1.5 0.5, 1.5 1.5, 0.5 1.5, 0.5 0.5, 1.5 0.5)))'
+	[ "$(rawlabel -c 4 --to=wkt b.pgm | grep -c '^POLYGON')" -eq 2 ]
+	# The ends of a C meet in a corner: its hole touches its outer ring there.
+	pgm 3 3 9 1 1 1 1 0 1 1 1 0 >c.pgm
+	rawlabel --to=wkt c.pgm | grep -x 'POLYGON (([^()]*), ([^()]*))'
+	item uchar '2 1' 'spacings: 2 1' 'axis mins: 10 0' -- 0 1 | rawlabel --to=wkt | grep -x 'POLYGON ((13 -0.5, 13 0.5, 11 0.5, 11 -0.5, 13 -0.5))'
+	# On a map whose rows go south, the ring goes round the other way in pixels, and to the left on the map.
+	on_map '1000 10 0 2000 0 -10' 'crs:=EPSG:32633' -- 0 0 0 0 0 1 0 0 0 0 0 0 >d
+	same <(rawlabel --to=geojson d) '{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, "features": [
+{"type": "Feature", "properties": {"label": 1, "item": 0}, "geometry": {"type": "Polygon", "coordinates": [[[1020, 1990], [1010, 1990], [1010, 1980], [1020, 1980], [1020, 1990]]]}}
+]}'
+	same <(rawlabel --labels --to=geojson a.pgm b.pgm | grep -c Feature) 3
+	pgm 2 1 9 0 0 | rawlabel --to=geojson | tail -n 1 | grep -Fx ']}'
+	fails 1 'its map is of another system' rawlabel --to=geojson -o out d a.pgm
+	fails 2 '--to: outlines are those of pictures' rawlabel -c 26 --to=wkt a.pgm
+}
+
 @test "a threshold chooses, values are measured, NaN is never chosen" {
 	gen --type=float -- values 4x1 1 nan -3 5 >a
 	gen --type=float values 4x1 10 20 30 40 >b

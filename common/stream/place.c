@@ -211,3 +211,15 @@ place_set(struct img *x, const struct place *t)
 {
 	img_set_key(x, "tile", "%zu %zu %zu %zu", t->x0, t->y0, t->W, t->H);
 }
+
+unsigned
+crs_number(const char *name)
+{
+	const char *epsg = name ? strcasestr(name, "EPSG:") : NULL;
+	size_t n;
+
+	/* CRS84 of OGC is 4326 with the longitude first, as GeoJSON has it. */
+	if (!epsg)
+		return name && strstr(name, "CRS84") ? 4326 : 0;
+	return word_whole(strrchr(epsg, ':') + 1, 999999999, &n) ? (unsigned)n : 0;
+}

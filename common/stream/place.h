@@ -33,4 +33,12 @@ void place_compare(const struct img *x, const struct img *y, double most, const 
 /* Sets the key of x to t. */
 void place_set(struct img *x, const struct place *t);
 
+/* The number that a name as EPSG:32633 or urn:ogc:def:crs:EPSG::32633 has in the tables of EPSG; 0: none. name may be NULL. */
+unsigned crs_number(const char *name);
+
+/* The member by which GDAL and QGIS know the coordinates of a GeoJSON, for a number. */
+#define CRS_MEMBER                                        \
+	"\"crs\": {\"type\": \"name\", \"properties\": {" \
+	"\"name\": \"urn:ogc:def:crs:EPSG::%u\"}}, "
+
 #endif

@@ -12,6 +12,7 @@
 #include "common/base/stats.h"
 #include "common/picture/distance.h"
 #include "common/picture/label.h"
+#include "common/picture/outline.h"
 #include "common/picture/peaks.h"
 #include "common/picture/ranks.h"
 #include "common/picture/shape.h"
@@ -64,7 +65,7 @@ beside_close(struct beside *b, const struct raw_in *in)
 
 /* --- arguments ------------------------------------------------------------------------------------------------------ */
 
-enum to { LABELS, TABLE, CSV };
+enum to { LABELS, TABLE, CSV, GEOJSON, WKT };
 
 struct args {
 	struct opt_common common;
@@ -88,7 +89,9 @@ struct args {
 
 	size_t components, dims; /* of the items so far */
 	char sky[20];		 /* the names of its columns; "": none */
-	size_t taken;		 /* samples of an item that is in memory */
+	unsigned epsg;		 /* of the outlines so far */
+	size_t outlines;
+	size_t taken; /* samples of an item that is in memory */
 };
 
 static const struct opt table[] = {
@@ -111,7 +114,7 @@ static const struct opt table[] = {
     {0, "shape", OPT_FLAG, AT(shape), NULL,
      "columns of outlines: perimeter, Feret, solidity, surface"},
     {0, "map", OPT_FLAG, AT(map), NULL, "places on the map or in the sky, in the table"},
-    {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv",
+    {0, "to", OPT_WORD, AT(to), "WHAT", "%s (labels)", .words = "labels|table|csv|geojson|wkt",
      .group = OPT_DATA},
     {0}};
 
@@ -121,6 +124,12 @@ static const struct opt_program program = {
     .table = table};
 
 static const int connectivities[] = {4, 8, 6, 18, 26};
+
+static bool
+is_outline(const struct args *args)
+{
+	return args->to == GEOJSON || args->to == WKT;
+}
 
 /* The option --above: a number, a percentile, or the name of a rule. */
 static void
@@ -153,11 +162,13 @@ check_args(void *options)
 		die_usage("only one of --split and --markers can be given");
 	if (args->labels && (args->how || args->has_split || args->markers.path))
 		die_usage("--labels: goes without --above, --split and --markers");
-	if ((args->values.path || args->shape) && args->to == LABELS)
+	if ((args->values.path || args->shape) && args->to != CSV && args->to != TABLE)
 		die_usage("%s: goes with --to=csv and --to=table; labels have no values",
 			  args->shape ? "--shape" : "--values");
 	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
+	if (is_outline(args) && args->connectivity != 4 && args->connectivity != 8)
+		die_usage("--to: outlines are those of pictures: -c 4 or 8");
 	for (size_t i = 0; i < args->drop.n; i++)
 		if (!strcmp(args->drop.v[i], "border"))
 			args->inside = true;
@@ -165,7 +176,7 @@ check_args(void *options)
 			opt_reals("--drop", args->drop.v[i], ',', &args->below, 1);
 	args->named = args->labels || args->markers.path || args->grow > 0;
 	read_above(args);
-	if (args->to == CSV)
+	if (args->to != LABELS && args->to != TABLE)
 		args->common.as = RAW_AS_TEXT;
 }
 
@@ -313,7 +324,8 @@ grow(const struct args *args, const struct raw_in *in, const struct table *t, st
 	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
 	struct distance_shape s = {l->w + 2, l->h + 2, l->depth > 1 ? l->depth + 2 : 1, {1, 1, 1}};
 	int32_t *map = label_map(l, l->depth > 1);
-	const bool measured = args->to != LABELS, named = args->labels || args->markers.path;
+	const bool measured = args->to == TABLE || args->to == CSV,
+		   named = args->labels || args->markers.path;
 	struct label g;
 
 	for (size_t i = 0; i < t->dims; i++)
@@ -360,6 +372,110 @@ put_labels(const struct args *args, const struct img *x, struct label *l, size_t
 		raw_write(out, row, l->w);
 	}
 	weir_free(row);
+}
+
+/* Writes a corner, which lies half a pixel before pixel x y. Returns its place in p. */
+static void
+find_corner(const struct table *t, const uint32_t corner[2], double p[2])
+{
+	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
+
+	for (int i = 0; i < 2; i++)
+		p[i] = (isnan(a[i].min) ? 0 : a[i].min) +
+		       (corner[i] - .5) * (isnan(a[i].spacing) ? 1 : a[i].spacing);
+	if (t->world.kind)
+		world_place(&t->world, p, 2, p);
+}
+
+/* Writes a ring, its area at the left hand where x goes right and y up, and that of a hole at the right hand. */
+static void
+put_ring(const struct args *args, const struct raw_in *in, const struct table *t,
+	 const struct outlines *o, const struct ring *r, struct raw_out *out)
+{
+	double(*p)[2] = weir_xalloc(r->n + 1, sizeof *p), area = 0;
+	const bool json = args->to == GEOJSON;
+
+	for (size_t i = 0; i < r->n; i++) {
+		find_corner(t, o->corner[r->first + i], p[i]);
+		if (isnan(p[i][0]) || isnan(p[i][1]))
+			raw_die(in, "a corner of label %u has no place in the sky", r->label);
+		if (t->world.kind == WORLD_SKY) /* a ring across 0 degrees stays in one piece */
+			p[i][0] -= 360 * rint((p[i][0] - p[0][0]) / 360);
+	}
+	memcpy(p[r->n], p[0], sizeof *p);
+	for (size_t i = 0; i < r->n; i++)
+		area += (p[i][0] - p[0][0]) * (p[i + 1][1] - p[0][1]) -
+			(p[i + 1][0] - p[0][0]) * (p[i][1] - p[0][1]);
+	for (size_t i = 0; i <= r->n; i++) {
+		const double *at = p[(area > 0) == !r->hole ? i : r->n - i];
+
+		raw_printf(out, json ? "%s[%.15g, %.15g]" : "%s%.15g %.15g", i ? ", " : "", at[0],
+			   at[1]);
+	}
+	weir_free(p);
+}
+
+/* Writes the polygons of rings[0..n), of one label. */
+static void
+put_polygons(const struct args *args, const struct raw_in *in, const struct table *t,
+	     const struct outlines *o, const struct ring *ring, size_t n, struct raw_out *out)
+{
+	const bool json = args->to == GEOJSON, multi = ring[n - 1].polygon != ring->polygon;
+	const char *open = json ? "[" : "(", *close = json ? "]" : ")";
+
+	if (json)
+		raw_printf(out, "{\"type\": \"%s\", \"coordinates\": ",
+			   multi ? "MultiPolygon" : "Polygon");
+	else
+		raw_printf(out, multi ? "MULTIPOLYGON " : "POLYGON ");
+	raw_printf(out, "%s", multi ? open : "");
+	for (size_t i = 0; i < n; i++) {
+		const bool first = !i || ring[i].polygon != ring[i - 1].polygon;
+
+		raw_printf(out, "%s%s%s%s", i && first ? close : "", i ? ", " : "",
+			   first ? open : "", open);
+		put_ring(args, in, t, o, &ring[i], out);
+		raw_printf(out, "%s", close);
+	}
+	raw_printf(out, "%s%s%s", close, multi ? close : "", json ? "}}" : "\n");
+}
+
+/* Writes a polygon or several for each label, in the order of the numbers from 1. */
+static void
+put_outlines(struct args *args, const struct raw_in *in, const struct table *t, struct label *l,
+	     struct raw_out *out)
+{
+	const unsigned epsg = t->world.kind == WORLD_MAP ? crs_number(img_key(t->x, "crs")) : 0;
+	int32_t *map = label_map(l, false);
+	struct outlines o;
+
+	if (args->to == GEOJSON && !t->item)
+		raw_printf(out, "{\"type\": \"FeatureCollection\", ");
+	if (args->to == GEOJSON && !t->item && epsg)
+		raw_printf(out, CRS_MEMBER, epsg);
+	if (args->to == GEOJSON && !t->item)
+		raw_printf(out, "\"features\": [");
+	if (t->item && epsg != args->epsg)
+		raw_die(in, "its map is of another system than that of the item before");
+	args->epsg = epsg;
+	if (!map || (l->w + 2) * (l->h + 2) > UINT32_MAX)
+		raw_die(in, "it is too large for outlines");
+	outlines_find(&o, map, l->w, l->h);
+	for (size_t i = 0, to; i < o.rings; i = to) {
+		const uint32_t label = o.ring[i].label;
+
+		for (to = i + 1; to < o.rings && o.ring[to].label == label;)
+			to++;
+		if (args->to == GEOJSON)
+			raw_printf(out,
+				   "%s\n{\"type\": \"Feature\", \"properties\": {\"label\": %u, "
+				   "\"item\": %zu}, \"geometry\": ",
+				   args->outlines++ ? "," : "",
+				   args->named ? l->name[label - 1] : label, t->item);
+		put_polygons(args, in, t, &o, o.ring + i, to - i, out);
+	}
+	outlines_free(&o);
+	weir_free(map);
 }
 
 /* --- items ----------------------------------------------------------------------------------------------------------- */
@@ -440,6 +556,8 @@ put(struct args *args, struct raw_in *in, struct table *t, struct label *l, size
 	stats_charge(st, STATS_COMPUTE);
 	if (args->to == LABELS)
 		put_labels(args, t->x, l, k, out);
+	else if (is_outline(args))
+		put_outlines(args, in, t, l, out);
 	else if (args->to == CSV)
 		table_put_csv(t, out);
 	else
@@ -458,8 +576,8 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	double to[3][3];
 
 	struct table rows = {.x = x, .item = st->items, .dims = dims, .named = args->named};
-	if (args->map)
-		world_open(&rows.world, in, x, WORLD_MUST);
+	if (args->map || (is_outline(args) && img_key(x, "geotransform")))
+		world_open(&rows.world, in, x, args->map ? WORLD_MUST : WORLD_MAY);
 	if (args->to == CSV && args->dims &&
 	    (args->dims != dims || strcmp(args->sky, rows.world.names) != 0))
 		raw_die(in, "its table has other columns than that of the item before");
@@ -500,7 +618,8 @@ finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
 
-	(void)out;
+	if (args->to == GEOJSON)
+		raw_printf(out, "\n]}\n");
 	beside_close(&args->values, in);
 	beside_close(&args->markers, in);
 	stats_add(st, "components", "%zu", args->components);

@@ -1,0 +1,152 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/mem.h"
+#include "common/base/roots.h"
+#include "common/picture/outline.h"
+
+/* The labels with a frame, and what is known of each sample of it. */
+struct field {
+	const int32_t *map;
+	size_t row, n;
+	uint32_t *up; /* the polygon: a sample of it, by union-find */
+	uint32_t *
+	    where; /* of a corner before a sample where a ring can meet itself: 1 + its place in the ring that is followed */
+	uint8_t *seen; /* the upper edge has been followed */
+};
+
+/* Joins each sample with those of its label to its left and above. */
+static void
+join_sides(struct field *f)
+{
+	for (size_t i = f->row; i < f->n; i++) {
+		const size_t near[2] = {i - 1, i - f->row};
+
+		for (int k = 0; f->map[i] && k < 2; k++)
+			if (f->map[near[k]] == f->map[i])
+				roots_join(f->up, roots_find(f->up, (uint32_t)near[k]),
+					   roots_find(f->up, (uint32_t)i));
+	}
+}
+
+static void
+add_corner(struct outlines *o, const struct field *f, size_t vertex)
+{
+	o->corner = weir_xgrow(o->corner, &o->room_corners, o->corners + 1, sizeof *o->corner);
+	o->corner[o->corners][0] = (uint32_t)(vertex % f->row) - 1;
+	o->corner[o->corners++][1] = (uint32_t)(vertex / f->row) - 1;
+}
+
+/* Adds a ring of n vertices of pixel i's label. A hole has an area below 0. */
+static void
+add_ring(struct outlines *o, struct field *f, size_t i, const uint32_t *vertex, size_t n)
+{
+	struct ring r = {(uint32_t)f->map[i], roots_find(f->up, (uint32_t)i), false, o->corners, n};
+	int64_t area = 0;
+
+	for (size_t k = 0; k < n; k++)
+		add_corner(o, f, vertex[k]);
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t *a = o->corner[r.first + k], *b = o->corner[r.first + (k + 1) % n];
+
+		area += (int64_t)a[0] * b[1] - (int64_t)b[0] * a[1];
+	}
+	r.hole = area < 0;
+	o->ring = weir_xgrow(o->ring, &o->room_rings, o->rings + 1, sizeof *o->ring);
+	o->ring[o->rings++] = r;
+}
+
+/*
+ * Follows the edges around pixel `first` from its upper one, with the label at the right hand. Where four pixels meet of which two
+ * opposite ones have the label, it turns right, so that the two stay apart. A ring that comes to such a corner again is cut
+ * there: what it has gone round since then is a ring of its own.
+ */
+static void
+follow(struct outlines *o, struct field *f, size_t first, uint32_t **vertex, size_t *room)
+{
+	const ptrdiff_t row = (ptrdiff_t)f->row, step[4] = {1, row, -1, -row};
+	/* From pixel i to the vertex at the end of its edge, by direction. */
+	const ptrdiff_t end[4] = {1, row + 1, row, 0};
+	size_t n = 0, i = first;
+	int d = 0;
+
+	do {
+		const size_t right = i + (size_t)step[d], left = right + (size_t)step[(d + 3) % 4];
+		const uint32_t v = (uint32_t)(i + (size_t)end[d]);
+
+		f->seen[i] |= d == 0;
+		if (f->map[right] == f->map[i] && f->map[left] != f->map[i]) {
+			i = right;
+			continue;
+		}
+		const bool meets = f->map[left] == f->map[i] && f->map[right] != f->map[i];
+
+		if (meets && f->where[v]) {
+			const size_t at = f->where[v] - 1;
+
+			add_ring(o, f, i, *vertex + at, n - at);
+			for (; n > at + 1; n--)
+				f->where[(*vertex)[n - 1]] = 0;
+		} else {
+			*vertex = weir_xgrow(*vertex, room, n + 1, sizeof **vertex);
+			(*vertex)[n++] = v;
+			f->where[v] = meets ? (uint32_t)n : 0;
+		}
+		if (f->map[right] != f->map[i]) {
+			d = (d + 1) % 4;
+		} else {
+			i = left;
+			d = (d + 3) % 4;
+		}
+	} while (i != first || d);
+	add_ring(o, f, first, *vertex, n);
+	while (n)
+		f->where[(*vertex)[--n]] = 0;
+}
+
+static int
+compare_rings(const void *a, const void *b)
+{
+	const struct ring *p = a, *q = b;
+	const size_t key[2][4] = {{p->label, p->polygon, p->hole, p->first},
+				  {q->label, q->polygon, q->hole, q->first}};
+	int k = 0;
+
+	while (k < 3 && key[0][k] == key[1][k])
+		k++;
+	return (key[0][k] > key[1][k]) - (key[0][k] < key[1][k]);
+}
+
+void
+outlines_find(struct outlines *o, const int32_t *map, size_t w, size_t h)
+{
+	struct field f = {map, w + 2, (w + 2) * (h + 2), NULL, NULL, NULL};
+	uint32_t *vertex = NULL;
+	size_t room = 0;
+
+	*o = (struct outlines){0};
+	f.up = weir_xalloc_large(f.n, sizeof *f.up);
+	f.where = weir_xalloc_large(f.n, sizeof *f.where);
+	f.seen = weir_xalloc_large(f.n, 1);
+	memset(f.where, 0, f.n * sizeof *f.where);
+	memset(f.seen, 0, f.n);
+	roots_single(f.up, f.n);
+	join_sides(&f);
+	for (size_t i = f.row; i < f.n; i++)
+		if (map[i] && map[i - f.row] != map[i] && !f.seen[i])
+			follow(o, &f, i, &vertex, &room);
+	if (o->rings)
+		qsort(o->ring, o->rings, sizeof *o->ring, compare_rings);
+	weir_free(vertex);
+	weir_free(f.up);
+	weir_free(f.where);
+	weir_free(f.seen);
+}
+
+void
+outlines_free(struct outlines *o)
+{
+	weir_free(o->ring);
+	weir_free(o->corner);
+	*o = (struct outlines){0};
+}
