@@ -8,43 +8,7 @@
 #include "common/base/mem.h"
 #include "common/convert/wcs.h"
 #include "common/stream/axes.h"
-
-enum { KEY = CARD_PREFIX_LEN + 2 * CARD };
-
-/*
- * The value of the card of that name, behind the = of the free format; NULL: x has none. A name that is longer than those of
- * cards is none.
- */
-static __attribute__((format(printf, 2, 3))) const char *
-card_text(const struct img *x, const char *fmt, ...)
-{
-	char key[KEY] = CARD_PREFIX;
-	const char *value;
-	va_list ap;
-
-	va_start(ap, fmt);
-	const int n = vsnprintf(key + CARD_PREFIX_LEN, sizeof key - CARD_PREFIX_LEN, fmt, ap);
-	va_end(ap);
-	value = n <= CARD_NAME ? img_key(x, key) : NULL;
-	if (value && *value == '=')
-		value += 1 + strspn(value + 1, " ");
-	return value;
-}
-
-bool
-card_number(const struct img *x, const char *name, double *v)
-{
-	const char *s = card_text(x, "%s", name);
-	char word[CARD + 1], *end, *d;
-
-	if (!s)
-		return false;
-	snprintf(word, sizeof word, "%.*s", (int)strcspn(s, " /"), s);
-	if ((d = strpbrk(word, "Dd"))) /* FORTRAN's exponent */
-		*d = 'E';
-	*v = strtod(word, &end);
-	return end > word && !*end && isfinite(*v);
-}
+#include "common/stream/place.h"
 
 /* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
 static void
@@ -93,8 +57,7 @@ number_of(const struct img *x, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(n.name, sizeof n.name, fmt, ap);
 	va_end(ap);
-	if (!card_number(x, n.name, &n.v))
-		n.v = NAN;
+	n.v = card_number(x, NAN, "%s", n.name);
 	return n;
 }
 
@@ -245,7 +208,7 @@ find_data(const struct img *x, const char *key, const struct meaning *m, int axi
 	if (value && parse(value, &s) && axis < s.n &&
 	    scan_range(s.range[axis], &data[0], &data[1]))
 		return true;
-	const double n = number_of(x, "NAXIS%d", axis + 1).v;
+	const double n = card_number(x, NAN, "NAXIS%d", axis + 1);
 	if (isnan(n))
 		return false;
 	data[0] = 1;
@@ -389,9 +352,9 @@ wcs_positions(struct img *x)
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 		const int j = i + 1;
-		const double pixel = value_or(number_of(x, "CRPIX%d", j).v, 0),
-			     value = value_or(number_of(x, "CRVAL%d", j).v, 0),
-			     step = value_or(number_of(x, "CDELT%d", j).v, 1);
+		const double pixel = card_number(x, 0, "CRPIX%d", j),
+			     value = card_number(x, 0, "CRVAL%d", j),
+			     step = card_number(x, 1, "CDELT%d", j);
 
 		a->label = own_string(x, "CTYPE", j);
 		a->unit = own_string(x, "CUNIT", j);
@@ -411,9 +374,8 @@ follow_own(struct img *x, int axis)
 {
 	const struct img_axis *a = &x->axis[axis];
 	const int j = axis + 1;
-	const double pixel = value_or(number_of(x, "CRPIX%d", j).v, 0),
-		     was = value_or(number_of(x, "CDELT%d", j).v, 1),
-		     first = value_or(number_of(x, "CRVAL%d", j).v, 0) + (1 - pixel) * was,
+	const double pixel = card_number(x, 0, "CRPIX%d", j), was = card_number(x, 1, "CDELT%d", j),
+		     first = card_number(x, 0, "CRVAL%d", j) + (1 - pixel) * was,
 		     step = value_or(a->spacing, was);
 
 	set_own(x, "CDELT", j, step, isnan(a->spacing) ? NULL : "spacing");
@@ -479,7 +441,6 @@ scale_matrix(struct img *x, const char *matrix, int j, char version, double s, b
 {
 	bool any = false;
 	int row, column;
-	double v;
 
 	*unit = false;
 	for (size_t i = 0; i < x->nkey; i++) {
@@ -487,7 +448,10 @@ scale_matrix(struct img *x, const char *matrix, int j, char version, double s, b
 
 		/* Of cards of one name the last counts. */
 		if (!is_element(key, matrix, version, &row, &column) ||
-		    img_key(x, key) != x->key[i].value || !card_number(x, name, &v))
+		    img_key(x, key) != x->key[i].value)
+			continue;
+		const double v = card_number(x, NAN, "%s", name);
+		if (isnan(v))
 			continue;
 		any = true;
 		*unit |= row == j && column == j;
@@ -677,7 +641,7 @@ wcs_slice(struct img *x, int axis)
 
 /* The number of an axis (from 1) after they were put in another order. */
 static long
-place_of(const int *from, int n, long axis)
+number_after(const int *from, int n, long axis)
 {
 	for (int i = 0; i < n; i++)
 		if (from[i] + 1 == axis)
@@ -754,8 +718,8 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 	if (pair && strlen(name + at) == 6 && sscanf(name + at, "%3ld%3ld%n", &i, &j, &used) == 2 &&
 	    used == 6) {
 		snprintf(to, RENAMED, "%.*s%03ld%03ld", at, name,
-			 fixed && card->axes == MATRIX ? i : place_of(from, n, i),
-			 place_of(from, n, j));
+			 fixed && card->axes == MATRIX ? i : number_after(from, n, i),
+			 number_after(from, n, j));
 		return strcmp(to, name) != 0;
 	}
 	if ((name[at] == '0' && !(zeros && strchr(name, '_'))) ||
@@ -764,11 +728,11 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 	const char *rest = name + at + used;
 	const int width = used;
 	if (!(fixed && (card->axes == WORLD || card->axes == MATRIX)))
-		i = place_of(from, n, i);
+		i = number_after(from, n, i);
 	if (pair && *rest == '_' && isdigit((unsigned char)rest[1]) && (zeros || rest[1] != '0') &&
 	    sscanf(rest, "_%ld%n", &j, &used) == 1)
 		snprintf(to, RENAMED, "%.*s%0*ld_%0*ld%s", at, name, width, i, used - 1,
-			 place_of(from, n, j), rest + used);
+			 number_after(from, n, j), rest + used);
 	else
 		snprintf(to, RENAMED, "%.*s%0*ld%s", at, name, width, i, rest);
 	return strcmp(to, name) != 0;
@@ -779,7 +743,7 @@ static bool
 moves_tpv(const struct img *x, const int *from, int n, char version)
 {
 	for (int j = 1; j <= n; j++)
-		if (is_tpv(x, j, version) && place_of(from, n, j) != j)
+		if (is_tpv(x, j, version) && number_after(from, n, j) != j)
 			return true;
 	return false;
 }

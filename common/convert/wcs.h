@@ -68,9 +68,6 @@ size_t card_value_length(const char *s);
 /* Whether the list has the name: words with a blank before and behind each. */
 bool card_is_one_of(const char *name, const char *list);
 
-/* Sets *v to the number on the card `name` of x. Returns false when the card is missing or holds no number. */
-bool card_number(const struct img *x, const char *name, double *v);
-
 /*
  * Sections of a CCD image that FITS cards name, of the form '[first:last,first:last]', also with a digit or a letter behind the
  * name. DATASEC, TRIMSEC, BIASSEC, PRESEC, POSTSEC, DSEC, TSEC and BSEC count the pixels of the image from 1. CCDSEC, DETSEC and AMPSEC

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,47 @@ place_same(const struct img *x, const struct img *y)
 	return share_same(x, y) && (mine && theirs ? !strcmp(mine, theirs) : mine == theirs);
 }
 
+/* --- FITS cards ------------------------------------------------------------------------------ */
+
+static const char *
+find_card(const struct img *x, const char *fmt, va_list ap)
+{
+	enum { PREFIX = 5, NAME = 8 };
+	char key[32] = "fits.";
+	const int n = vsnprintf(key + PREFIX, sizeof key - PREFIX, fmt, ap);
+	const char *value = n <= NAME ? img_key(x, key) : NULL;
+
+	return value && *value == '=' ? value + 1 + strspn(value + 1, " ") : value;
+}
+
+const char *
+card_text(const struct img *x, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	const char *s = find_card(x, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+double
+card_number(const struct img *x, double absent, const char *fmt, ...)
+{
+	char word[81] = "", *end;
+	va_list ap;
+
+	va_start(ap, fmt);
+	const char *s = find_card(x, fmt, ap);
+	va_end(ap);
+	if (s)
+		snprintf(word, sizeof word, "%.*s", (int)strcspn(s, " /"), s);
+	if ((end = strpbrk(word, "Dd"))) /* FORTRAN's exponent */
+		*end = 'E';
+	const double v = strtod(word, &end);
+	return end > word && !*end && isfinite(v) ? v : absent;
+}
+
 /* --- maps, skies, positions ------------------------------------------------------------------ */
 
 /*
@@ -56,46 +98,20 @@ struct frame {
 	char system[2][5]; /* CARDS: the beginnings of CTYPE */
 };
 
-/* The text on the FITS card whose name ends in the number of an axis, or of two. NULL: there is none. */
-static const char *
-card(const struct img *x, const char *form, int i, int j)
-{
-	char key[32];
-
-	snprintf(key, sizeof key, form, i, j);
-	const char *s = img_key(x, key);
-	return s ? s + strspn(s, "= '") : NULL;
-}
-
-/* The number on it; `absent` where there is none. */
-static double
-number(const struct img *x, double absent, const char *form, int i, int j)
-{
-	const char *s = card(x, form, i, j);
-	char word[32] = "", *end;
-
-	if (s)
-		snprintf(word, sizeof word, "%.*s", (int)strcspn(s, " /"), s);
-	if ((end = strpbrk(word, "Dd"))) /* FORTRAN's exponent */
-		*end = 'E';
-	const double v = strtod(word, &end);
-	return end > word && !*end && isfinite(v) ? v : absent;
-}
-
 /* Element i, j of the matrix on the cards. Where there is no matrix, CROTA2 turns the axes. */
 static double
 element(const struct img *x, int i, int j)
 {
-	static const char *const form[] = {"fits.CD%d_%d", "fits.PC%d_%d", "fits.PC%03d%03d"};
-	const double scale = number(x, 1, "fits.CDELT%d", i, 0),
-		     turn = number(x, 0, "fits.CROTA%d", 2, 0) * M_PI / 180;
+	static const char *const form[] = {"CD%d_%d", "PC%d_%d", "PC%03d%03d"};
+	const double scale = card_number(x, 1, "CDELT%d", i),
+		     turn = card_number(x, 0, "CROTA2") * M_PI / 180;
 
 	for (int k = 0; k < 3; k++)
 		for (int at = 0; at < 4; at++)
-			if (card(x, form[k], at / 2 + 1, at % 2 + 1))
-				return number(x, k && i == j, form[k], i, j) * (k ? scale : 1);
+			if (card_text(x, form[k], at / 2 + 1, at % 2 + 1))
+				return card_number(x, k && i == j, form[k], i, j) * (k ? scale : 1);
 	return i == j ? scale * cos(turn)
-		      : number(x, 1, "fits.CDELT%d", j, 0) * (i < j ? -sin(turn) : sin(turn));
+		      : card_number(x, 1, "CDELT%d", j) * (i < j ? -sin(turn) : sin(turn));
 }
 
 static enum frame_kind
@@ -109,17 +125,16 @@ frame_of(const struct img *x, struct frame *f)
 		return MAP;
 	}
 	if (!axis_counts_pixels(x, 0) || !axis_counts_pixels(x, 1) ||
-	    isnan(number(x, NAN, "fits.CRVAL%d", 1, 0)) ||
-	    isnan(number(x, NAN, "fits.CRVAL%d", 2, 0)))
+	    isnan(card_number(x, NAN, "CRVAL1")) || isnan(card_number(x, NAN, "CRVAL2")))
 		return POSITIONS;
 	for (int i = 0; i < 2; i++) {
-		const char *type = card(x, "fits.CTYPE%d", i + 1, 0);
+		const char *type = card_text(x, "CTYPE%d", i + 1);
 
-		f->v[i] = number(x, 0, "fits.CRVAL%d", i + 1, 0);
-		f->p0[i] = number(x, 0, "fits.CRPIX%d", i + 1, 0) - 1;
+		f->v[i] = card_number(x, 0, "CRVAL%d", i + 1);
+		f->p0[i] = card_number(x, 0, "CRPIX%d", i + 1) - 1;
 		for (int j = 0; j < 2; j++)
 			f->m[i][j] = element(x, i + 1, j + 1);
-		snprintf(f->system[i], sizeof *f->system, "%s", type ? type : "");
+		snprintf(f->system[i], sizeof *f->system, "%s", type ? type + (*type == '\'') : "");
 	}
 	return CARDS;
 }

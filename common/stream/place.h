@@ -30,6 +30,15 @@ bool place_same(const struct img *x, const struct img *y);
 void place_compare(const struct img *x, const struct img *y, double most, const char *where,
 		   const char *than);
 
+/*
+ * The value of the FITS card of x whose name the format makes, behind the = of the free format; NULL: x has none, as where the name is
+ * longer than those of cards. And the number on it: `absent` where there is none.
+ */
+const char *
+card_text(const struct img *x, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+double card_number(const struct img *x, double absent, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* Sets the key of x to t. */
 void place_set(struct img *x, const struct place *t);
 
