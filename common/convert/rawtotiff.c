@@ -375,17 +375,12 @@ die_tiff(void)
 static struct pages
 shape_of(const struct raw_in *in, const struct img *x)
 {
-	struct pages p = {.row = img_row_axis(x), .planes = 1, .h = 1, .n = 1};
+	struct img_picture s;
 
-	if (p.row)
-		p.planes = x->axis[0].n;
-	p.w = x->axis[p.row].n;
-	if (x->dim > p.row + 1)
-		p.h = x->axis[p.row + 1].n;
-	for (int i = p.row + 2; i < x->dim; i++)
-		p.n *= x->axis[i].n;
-	p.bits = 8 * img_type_size(x->type);
-	p.complex = img_is_complex(x);
+	img_pictures(x, &s);
+	struct pages p = {img_row_axis(x),  s.c, s.w, s.h, s.n, 8 * img_type_size(x->type),
+			  img_is_complex(x)};
+
 	if (p.planes == 1 && x->type == IMG_U8 && img_maxval(x) == 1)
 		p.bits = 1;
 	if (p.w > UINT32_MAX || p.h > UINT32_MAX || p.planes > UINT16_MAX)

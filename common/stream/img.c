@@ -331,14 +331,9 @@ img_picture(const struct img *x, struct img_picture *p)
 		dim--;
 	if (dim < 1 || dim - first > 3)
 		return false;
-	*p = (struct img_picture){1, 1, 1, 1};
-	if (first)
-		p->c = x->axis[0].n;
-	p->w = x->axis[first].n;
-	if (x->dim > first + 1)
-		p->h = x->axis[first + 1].n;
-	if (x->dim > first + 2)
-		p->n = x->axis[first + 2].n;
+	*p = (struct img_picture){first ? x->axis[0].n : 1, x->axis[first].n, 1, 1};
+	p->h = dim > first + 1 ? x->axis[first + 1].n : 1;
+	p->n = dim > first + 2 ? x->axis[first + 2].n : 1;
 	return true;
 }
 

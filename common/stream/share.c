@@ -382,27 +382,18 @@ slices_place(struct slices *s, const struct raw_in *in, const struct img *y)
 				    .tile = img_key(y, "tile") != NULL};
 }
 
-/* Cuts the share out of axis `axis` of y, unless that is negative. Returns the first of the slices that are left. */
-static size_t
-cut(const struct slices *s, const struct raw_in *in, struct img *y, int axis,
-    struct share_place *place)
-{
-	const size_t k = item_of(s, in);
-	size_t from, to;
-
-	slices_of(s, in, s->before[k + 1] - s->before[k], &from, &to);
-	if (axis >= 0)
-		share_cut(y, place, axis, from, to - from);
-	return from;
-}
-
 void
 slices_set(struct slices *s, const struct raw_in *in, struct img *y, int axis)
 {
+	size_t from, to;
+
 	if (!s->o->share.n)
 		return;
 	struct share_place place = slices_place(s, in, y);
-	cut(s, in, y, axis, &place);
+	const size_t k = item_of(s, in);
+	slices_of(s, in, s->before[k + 1] - s->before[k], &from, &to);
+	if (axis >= 0)
+		share_cut(y, &place, axis, from, to - from);
 	share_set(y, &s->o->share, s->hash, &place);
 }
 
@@ -418,9 +409,10 @@ slices_take(struct slices *s, struct raw_in *in, struct img *x, int axis)
 	struct share_place *const place = &s->place[raw_item(in) % PIPELINE_STAGES];
 	*place = slices_place(s, in, x);
 	img_count(x, &all);
-	if (axis >= 0)
+	if (axis >= 0) {
 		raw_skip(in, all / x->axis[axis].n * from);
-	cut(s, in, x, axis, place);
+		share_cut(x, place, axis, from, to - from);
+	}
 	img_count(x, &count);
 	source_narrow(in, count);
 	return true;

@@ -181,11 +181,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct raw_filter filter = {&program, check, warp_item, NULL};
-	static struct args args = {.common.as = RAW_AS_RAW};
+	static struct args args = {.common.as =
+				       RAW_AS_RAW}; /* its memory lasts as long as the process */
 
-	raw_each(&filter, argc, argv, &args);
-	world_close(&args.grid);
-	img_free(&args.ref);
-	regfree(&args.placing);
-	return 0;
+	return raw_each(&filter, argc, argv, &args);
 }
