@@ -179,14 +179,6 @@ store_word(const struct opt *o, const char *value, int *to)
 		die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
 }
 
-static void
-store_list(const char *value, struct opt_list *list, size_t most)
-{
-	if (!list->v)
-		list->v = keep(weir_xalloc(most, sizeof *list->v));
-	list->v[list->n++] = value;
-}
-
 /* The options of the program, as --help shows them: opt_reals() says by them what an argument is. */
 static const struct opt *known;
 
@@ -221,8 +213,12 @@ store(const struct opt *o, const char *value, void *args, size_t most)
 		*(const char **)to = value;
 	else if (o->kind == OPT_WORD)
 		store_word(o, value, to);
-	else if (o->kind == OPT_LIST)
-		store_list(value, to, most);
+	else if (o->kind == OPT_LIST) {
+		struct opt_list *l = to;
+		if (!l->v)
+			l->v = keep(weir_xalloc(most, sizeof *l->v));
+		l->v[l->n++] = value;
+	}
 }
 
 /* Returns "FORM, " as --help shows the option's argument; "" where it has no such row. */

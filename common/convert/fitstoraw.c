@@ -100,13 +100,6 @@ struct layout {
 	LONGLONG rows; /* rows to read at a time; of compressed images, whole tiles */
 };
 
-/* Whether BZERO + BSCALE * v, as a float, differs for any two neighbouring 16-bit values of v. */
-static bool
-float_is_enough(double scale, double zero)
-{
-	return fabs(zero) + fabs(scale) * 0x1p15 < fabs(scale) * 0x1p23;
-}
-
 /* The item's type for samples BZERO + BSCALE * v. blank: some value of v may stand for NaN. */
 static enum img_type
 choose_type(int bitpix, double scale, double zero, bool blank)
@@ -124,7 +117,9 @@ choose_type(int bitpix, double scale, double zero, bool blank)
 	for (size_t i = 0; !blank && scale == 1 && i < sizeof exact / sizeof *exact; i++)
 		if (bitpix == exact[i].bitpix && zero == exact[i].zero)
 			return exact[i].type;
-	return bitpix <= 16 && float_is_enough(scale, zero) ? IMG_F32 : IMG_F64;
+	/* Floats are enough where BZERO + BSCALE * v differs for any two neighbouring 16-bit values of v. */
+	return bitpix <= 16 && fabs(zero) + fabs(scale) * 0x1p15 < fabs(scale) * 0x1p23 ? IMG_F32
+											: IMG_F64;
 }
 
 static struct layout

@@ -9,6 +9,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/world.h"
+#include "common/stream/axes.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtotext";
@@ -134,15 +135,12 @@ static void
 put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args)
 {
 	static const char blanks[] = " \t";
-	const char *key = img_key(x, "columns"), *s = key ? key : "";
-	size_t n = 0;
+	const char *s = img_key(x, "columns");
+	size_t n = s ? axiskeys_count(s) : 0;
 
-	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k)
-		n++;
 	if (!n || n != x->axis[0].n)
 		raw_die(in, "--header: columns:= has %zu names, and a line %zu numbers", n,
 			x->axis[0].n);
-	s = key;
 	for (size_t k; (k = strcspn(s += strspn(s, blanks), blanks)); s += k) {
 		raw_words(out, s, k);
 		n--;

@@ -589,18 +589,11 @@ update_keys(const struct args *args, const struct raw_in *in, struct img *x)
 
 /* --- the file --------------------------------------------------------------------------------------------------------- */
 
-/* ImageJ's labels and look-up tables, kept as bytes, are in the byte order of the file that they came from. */
-static bool
-is_big_endian(const struct img *x)
-{
-	const char *data = img_key(x, "tiff.tag.50839");
-	return data && !strncmp(data, "1 494a494a", 10); /* IJIJ */
-}
-
 /* Opens the scratch file when the first item says how large the file will be. */
 static void
 open_file(struct args *args, const struct img *x)
 {
+	const char *data = img_key(x, "tiff.tag.50839");
 	char mode[4] = "w";
 	size_t bytes;
 
@@ -608,7 +601,8 @@ open_file(struct args *args, const struct img *x)
 	img_bytes(x, &bytes);
 	if (args->big || bytes >= 4000000000)
 		strcat(mode, "8");
-	if (is_big_endian(x))
+	/* ImageJ's labels and look-up tables, kept as bytes, are in the byte order of their file. This is IJIJ, big-endian. */
+	if (data && !strncmp(data, "1 494a494a", 10))
 		strcat(mode, "b");
 	args->file = tempfile_open();
 	args->t = TIFFFdOpen(dup(args->file.fd), args->file.name, mode);

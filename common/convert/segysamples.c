@@ -136,13 +136,6 @@ decode_ibm(size_t n, float *x)
 	}
 }
 
-static void
-encode_ibm(size_t n, unsigned char *to, const float *from)
-{
-	for (size_t i = 0; i < n; i++)
-		memcpy(to + 4 * i, &(uint32_t){to_ibm(from[i])}, 4);
-}
-
 void
 segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from)
 {
@@ -167,9 +160,9 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 	const struct format f = format_of(format);
 
 	if (format == SEGY_IBM || format == SEGY_IEEE) {
-		if (format == SEGY_IBM)
-			encode_ibm(n, to, from);
-		else
+		for (size_t i = 0; format == SEGY_IBM && i < n; i++)
+			memcpy(to + 4 * i, &(uint32_t){to_ibm(from[i])}, 4);
+		if (format == SEGY_IEEE)
 			memcpy(to, from, 4 * n);
 		turn(little, n, to);
 		return;

@@ -36,13 +36,6 @@ refuse_codec(uint16_t code, struct why *why)
 		       code, name);
 }
 
-static bool
-is_facsimile(uint16_t compression)
-{
-	return compression == COMPRESSION_CCITTRLE || compression == COMPRESSION_CCITTRLEW ||
-	       compression == COMPRESSION_CCITTFAX3 || compression == COMPRESSION_CCITTFAX4;
-}
-
 static int
 refuse_samples(const struct tiffpage *p, struct why *why)
 {
@@ -253,7 +246,9 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why)
 	read_format(t, p);
 	p->separate = config == PLANARCONFIG_SEPARATE && planes > 1 && !p->complex;
 	p->separate_layers = config == PLANARCONFIG_SEPARATE && p->layers > 1;
-	p->facsimile = is_facsimile(compression);
+	p->facsimile = compression == COMPRESSION_CCITTRLE ||
+		       compression == COMPRESSION_CCITTRLEW ||
+		       compression == COMPRESSION_CCITTFAX3 || compression == COMPRESSION_CCITTFAX4;
 	/* Rows of facsimiles have a bit a pixel. libtiff would leave the other planes as they are in memory. */
 	if (p->facsimile && planes > 1 && !p->separate)
 		return why_set(

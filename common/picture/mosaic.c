@@ -566,14 +566,6 @@ mark(struct mosaic *w, size_t at, size_t n)
 	w->missing -= fresh;
 }
 
-/* Notes where a part lies. */
-static void
-note(struct mosaic *w, const struct img_picture *p, const struct place *t)
-{
-	w->part = weir_xgrow(w->part, &w->room, w->parts + 1, sizeof *w->part);
-	w->part[w->parts++] = (struct extent){t->x0, t->y0, p->w, p->h};
-}
-
 /* Whether a part of the same place has arrived. Where the part's first pixel is absent, none has. */
 static bool
 has_place(const struct mosaic *w, const struct img_picture *p, const struct place *t)
@@ -663,7 +655,8 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 			touch(w, row + p->w + PAGES, how);
 		}
 	axiskeys_lay_traces(&w->y, x, img_row_axis(x) ? t->x0 : t->y0);
-	note(w, p, t);
+	w->part = weir_xgrow(w->part, &w->room, w->parts + 1, sizeof *w->part);
+	w->part[w->parts++] = (struct extent){t->x0, t->y0, p->w, p->h};
 	for (size_t r = 0; r < p->h; r++) {
 		mark(w, (t->y0 + r) * t->W + t->x0, p->w);
 		touch(w, p->w + PAGES / 2, how);

@@ -159,20 +159,15 @@ block_of_labels(const double *v, size_t n, uint8_t *level)
 
 /* --- levels of integers: a table --------------------------------------------------------------------------------------- */
 
-/* Whether a table of all values is small: of integers of at most 16 bits. */
-static bool
-is_small(const struct img *x)
-{
-	return !img_is_complex(x) && !img_is_float(x->type) && img_type_size(x->type) <= 2;
-}
-
 int
 tone_make_table(struct tone *t, const struct img *x)
 {
 	const size_t size = img_type_size(x->type), entries = size == 1 ? 256 : 65536;
 	struct img all;
 
-	if (!is_small(x) || tone_planes(t) > 1 || ranks_view(x, false).n < 2 * entries)
+	/* A table of all values is small where they are integers of at most 16 bits. */
+	if (img_is_float(x->type) || size > 2 || tone_planes(t) > 1 ||
+	    ranks_view(x, false).n < 2 * entries)
 		return 0;
 	img_init(&all, x->type, 1, &entries);
 	void *table = weir_alloc(entries, t->maxval < 256 ? 1 : 2);

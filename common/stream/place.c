@@ -185,12 +185,6 @@ move(double u[2], const double v[2], const double w[2], int lon)
 	u[!lon] = (cos(d1) * sin(d) - sin(d1) * cos(d) * cos(a)) / depth / r;
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return !a || !b || !strcmp(a, b);
-}
-
 void
 place_compare(const struct img *x, const struct img *y, double most, const char *where,
 	      const char *than)
@@ -201,8 +195,9 @@ place_compare(const struct img *x, const struct img *y, double most, const char 
 	if (kind != frame_of(y, &g) || row != img_row_axis(x) || x->dim < row + 2 ||
 	    y->dim < row + 2)
 		return;
-	bool same = same_text(img_key(x, "crs"), img_key(y, "crs")) &&
-		    !memcmp(f.system, g.system, sizeof f.system);
+	const char *crs = img_key(x, "crs"), *other = img_key(y, "crs");
+	bool same =
+	    (!crs || !other || !strcmp(crs, other)) && !memcmp(f.system, g.system, sizeof f.system);
 	for (int k = 0; k < 4; k++) {
 		const int i = k % 2;
 		const struct img_axis *a = &x->axis[row + i], *b = &y->axis[row + i];
