@@ -10,20 +10,13 @@ enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of 
 
 /* --- words of a card ----------------------------------------------------------------------------------------------- */
 
-static bool
-name_char(char c)
-{
-	return isupper((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
-}
-
 /* Length of the name in columns 1 to 8. Returns 0 when it is malformed: only blanks may follow a name. */
 static size_t
 name_length(const char *card)
 {
-	size_t n = 0;
+	size_t n = strspn(card, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 
-	while (n < CARD_NAME && name_char(card[n]))
-		n++;
+	n = n < CARD_NAME ? n : CARD_NAME;
 	for (size_t i = n; i < CARD_NAME; i++)
 		if (card[i] != ' ')
 			return 0;

@@ -216,10 +216,8 @@ main(int argc, char **argv)
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	struct raw_out *out = raw_create(args.common.out, RAW_AS_RAW);
 	stats_start(&st);
-	if (!args.npath)
-		convert("-", out, &args, &st);
-	for (size_t i = 0; i < args.npath; i++)
-		convert(args.path[i], out, &args, &st);
+	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
+		convert(args.npath ? args.path[i] : "-", out, &args, &st);
 	stats_close(&st, NULL, out, &args.common);
 	return 0;
 }

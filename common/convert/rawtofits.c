@@ -285,24 +285,18 @@ follow_cards(const struct raw_in *in, struct img *x)
 }
 
 static void
-create_file(struct args *args)
-{
-	int status = 0;
-
-	args->file = tempfile_path();
-	fits_create_diskfile(&args->f, args->file.path, &status);
-	check(status);
-	tempfile_hide(&args->file);
-}
-
-static void
 put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
+	int status = 0;
 
 	(void)out; /* it gets the whole file at the end */
-	if (!args->f)
-		create_file(args);
+	if (!args->f) {
+		args->file = tempfile_path();
+		fits_create_diskfile(&args->f, args->file.path, &status);
+		check(status);
+		tempfile_hide(&args->file);
+	}
 	if (args->compress == RICE && img_is_float(x->type))
 		raw_die(in, "--compress=rice would lose digits of floats; use gzip");
 	if (args->compress && (x->dim > 3 || x->type == IMG_I64 || x->type == IMG_U64))

@@ -64,15 +64,6 @@ power(int n)
 	return of_bits((uint64_t)(1023 + n) << 52);
 }
 
-/* The product is exact in double. */
-static inline float
-from_ibm(uint32_t v)
-{
-	const int sign = 1 - 2 * (int)(v >> 31), f = (int)(v & 0xffffff);
-
-	return (float)(sign * power(4 * (int)(v >> 24 & 127) - 280) * f);
-}
-
 /*
  * The nearest IBM float with f from 2^20 to 2^24 - 1. Every finite float has one. The sum rounds to an integer, since doubles
  * from 2^52 to 2^53 are the integers; its low bits are f.
@@ -132,7 +123,9 @@ decode_ibm(size_t n, float *x)
 	for (size_t i = 0; i < n; i++) {
 		uint32_t v;
 		memcpy(&v, &x[i], sizeof v);
-		x[i] = from_ibm(v);
+		const int sign = 1 - 2 * (int)(v >> 31), f = (int)(v & 0xffffff);
+		/* The product is exact in double. */
+		x[i] = (float)(sign * power(4 * (int)(v >> 24 & 127) - 280) * f);
 	}
 }
 

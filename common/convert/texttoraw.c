@@ -440,10 +440,8 @@ main(int argc, char **argv)
 	struct stats st;
 
 	stats_start(&st);
-	if (!args.npath)
-		convert("-", out, &args, &st);
-	for (size_t i = 0; i < args.npath; i++)
-		convert(args.path[i], out, &args, &st);
+	for (size_t i = 0; i < (args.npath ? args.npath : 1); i++)
+		convert(args.npath ? args.path[i] : "-", out, &args, &st);
 	if (!st.items)
 		die("%s: empty input", args.npath ? args.path[0] : "(stdin)");
 	stats_close(&st, NULL, out, &args.common);

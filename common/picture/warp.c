@@ -221,17 +221,7 @@ WEIR_CLONES(place_row,
 	}
 }
 
-/* Widens box, the least and the greatest column and row of the picture, by a place. */
-static void
-widen(ptrdiff_t box[4], ptrdiff_t x, ptrdiff_t y)
-{
-	box[0] = x < box[0] ? x : box[0];
-	box[1] = y < box[1] ? y : box[1];
-	box[2] = x > box[2] ? x : box[2];
-	box[3] = y > box[3] ? y : box[3];
-}
-
-/* Finds the places of a tile, the box that they need, and areas for flux. */
+/* Finds the places of a tile, areas for flux, and the box of the places: their least and greatest column and row of the picture. */
 static void
 place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4])
 {
@@ -246,9 +236,15 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 		for (int i = 0; i < 2; i++)
 			find_row(t->at[i], v, c[i]);
 		place_row(x, y, (int)t->nx, (const double(*)[3])c, last, w->taps > 1 ? near : .5);
-		for (size_t i = 0; i < t->nx; i++)
-			if (!isnan(x[i]))
-				widen(box, (ptrdiff_t)x[i], (ptrdiff_t)y[i]);
+		for (size_t i = 0; i < t->nx; i++) {
+			if (isnan(x[i]))
+				continue;
+			const ptrdiff_t p = (ptrdiff_t)x[i], q = (ptrdiff_t)y[i];
+			box[0] = p < box[0] ? p : box[0];
+			box[1] = q < box[1] ? q : box[1];
+			box[2] = p > box[2] ? p : box[2];
+			box[3] = q > box[3] ? q : box[3];
+		}
 		for (size_t i = 0; w->flux && i < t->nx; i++) {
 			const double u = (double)(2 * i + 1) / nx - 1;
 			double d[2];

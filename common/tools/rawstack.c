@@ -46,8 +46,9 @@ struct group {
  * was cut, so that the axis comes back when the items are put together again. Pure.
  */
 
-static const char *const slice_keys[] = {"slice.position", "slice.spacing", "slice.label",
-					 "slice.unit"};
+enum { KEYS = 4 };
+static const char *const slice_keys[KEYS] = {"slice.position", "slice.spacing", "slice.label",
+					     "slice.unit"};
 
 /* Sets the keys of x, which was place k of the axis. */
 static void
@@ -147,17 +148,20 @@ slice_direct(const struct img *x, size_t n, struct img *y, int axis)
 	return even;
 }
 
-/* Removes the keys. */
 static void
-slice_forget(struct img *x)
+drop_keys(struct img *x, const char *const names[KEYS])
 {
-	for (size_t i = 0; i < sizeof slice_keys / sizeof *slice_keys; i++)
-		img_drop_key(x, slice_keys[i]);
+	for (int i = 0; i < KEYS; i++)
+		img_drop_key(x, names[i]);
 }
 
 /* ---- planes ---- */
 
 /* Items as the planes of one picture, on its axis 0, and the planes of a picture as items. */
+
+/* What these keys say of the planes of the first item does not hold for those of others. */
+static const char *const plane_keys[KEYS] = {"tiff.extrasamples", "tiff.photometric",
+					     "tiff.ColorMap", "tupltype"};
 
 static bool
 on_axis(const struct img *x)
@@ -199,17 +203,6 @@ planes_write(const struct img *x, size_t first, size_t n, struct raw_out *out)
 	weir_free(block);
 }
 
-/* Drops what keys say of the planes of the first item alone. */
-static void
-drop_keys(struct img *y)
-{
-	static const char *const names[] = {"tiff.extrasamples", "tiff.photometric",
-					    "tiff.ColorMap", "tupltype"};
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		img_drop_key(y, names[i]);
-}
-
 /* Describes the picture whose planes are those of the items of the group, in their order, without history. */
 static void
 planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
@@ -227,7 +220,7 @@ planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
 	}
 	y->axis[0].n = g->n * planes;
 	strcpy(y->axis[0].kind, "vector");
-	drop_keys(y);
+	drop_keys(y, plane_keys);
 	for (size_t i = 1; i < g->n; i++)
 		bands_append(y, &g->x[i], i * planes);
 }
@@ -321,7 +314,7 @@ describe_result(const struct args *args, const struct raw_in *in, const struct i
 		y->type = x->type >= IMG_I32 && x->type != IMG_F32 ? IMG_F64 : IMG_F32;
 		img_drop_key(y, "maxval");
 	}
-	slice_forget(y);
+	drop_keys(y, slice_keys);
 	opt_add_history(y, &args->common);
 }
 
@@ -524,7 +517,7 @@ describe_stack(const struct args *args, const struct raw_in *in, const struct gr
 	}
 	if (args->unit)
 		img_set_unit(a, args->unit);
-	slice_forget(y);
+	drop_keys(y, slice_keys);
 	if (!axiskeys_stack_traces(y, g->x, g->n))
 		warn("the items' offsets differ, and are left out");
 	opt_add_history(y, &args->common);
@@ -607,7 +600,7 @@ put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw
 		img_copy_head(&y, x);
 		if (on_axis(x)) {
 			img_drop_axis(&y, 0);
-			drop_keys(&y);
+			drop_keys(&y, plane_keys);
 			bands_choose(&y, k, 1, false);
 		}
 		opt_add_history(&y, &args->common);
