@@ -147,9 +147,9 @@ make_room(struct wconv_adjoint *a)
 	const size_t wide = (size_t)(p->x.hi - p->x.lo) + kw - 1;
 
 	a->rows = (size_t)(p->y.hi - p->y.lo) + kh - 1;
-	s->pitch = (wide + lanes - 1) / lanes * lanes;
+	s->pitch = round_up(wide, lanes);
 	s->tile_rows = p->y.longest + kh - 1;
-	s->tile_pitch = (p->x.longest + kw - 1 + lanes - 1) / lanes * lanes;
+	s->tile_pitch = round_up(p->x.longest + kw - 1, lanes);
 	s->tile_samples = s->tile_rows * (p->direct ? s->tile_pitch : p->rows.blocks * 2 * lanes);
 	for (size_t i = 0; i < p->bands; i++) {
 		const size_t n = p->band[i].tile1 - first_tile(a, i);
@@ -160,7 +160,7 @@ make_room(struct wconv_adjoint *a)
 	s->folded = weir_calloc(p->q.h, sizeof *s->folded);
 	a->scratch_bytes = p->core->spread_scratch(p);
 	if (a->scratch_bytes < s->pitch * size) /* fold() holds a row of the picture in it */
-		a->scratch_bytes = (s->pitch * size + 63) / 64 * 64;
+		a->scratch_bytes = round_up(s->pitch * size, 64);
 	a->scratch = weir_calloc((size_t)p->q.threads, a->scratch_bytes);
 	if (!s->tiles || !s->picture || !s->folded || !a->scratch)
 		return -ENOMEM;

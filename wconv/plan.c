@@ -15,13 +15,8 @@
 static void
 put_turn(void *table, size_t sample, size_t i, double a)
 {
-	if (sample == sizeof(double)) {
-		((double *)table)[2 * i] = cos(a);
-		((double *)table)[2 * i + 1] = sin(a);
-	} else {
-		((float *)table)[2 * i] = (float)cos(a);
-		((float *)table)[2 * i + 1] = (float)sin(a);
-	}
+	real_set(table, 2 * i, cos(a), sample == sizeof(float));
+	real_set(table, 2 * i + 1, sin(a), sample == sizeof(float));
 }
 
 /*
@@ -34,7 +29,6 @@ factor(struct wconv_fft *f, size_t n)
 	size_t twos = 0;
 
 	f->n = n;
-	f->passes = 0;
 	for (size_t radix = 3; radix <= 5; radix += 2)
 		for (; n % radix == 0; n /= radix)
 			f->radix[f->passes++] = (unsigned char)radix;
@@ -50,13 +44,12 @@ factor(struct wconv_fft *f, size_t n)
 	return n == 1 ? 0 : -EINVAL;
 }
 
-/* Makes the tables of a transform. n = 2^a 3^b 5^c. Returns 0 or -ENOMEM. A zeroed struct may be freed. */
+/* Makes the tables of a transform in a zeroed struct. n = 2^a 3^b 5^c. Returns 0 or -ENOMEM. */
 static int
 plan_fft(struct wconv_fft *f, size_t n, size_t sample)
 {
 	size_t len = n, at = 0;
 
-	memset(f, 0, sizeof *f);
 	if (factor(f, n))
 		return -EINVAL;
 	f->twiddle = weir_alloc(2 * n + 2, sample); /* sum of len - len/radix over the passes < n */
@@ -94,7 +87,6 @@ plan_rfft(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 	const size_t m = n / 2;
 	int e;
 
-	memset(f, 0, sizeof *f);
 	f->n = n;
 	f->blocks = m / lanes + 1;
 	e = plan_fft(&f->half, m, sample);
@@ -107,22 +99,6 @@ plan_rfft(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 	for (size_t k = 0; k <= m; k++)
 		put_turn(f->turn, sample, k, 2 * M_PI * (double)k / (double)n);
 	return 0;
-}
-
-static void
-free_fft(struct wconv_fft *f)
-{
-	weir_free(f->twiddle);
-	memset(f, 0, sizeof *f);
-}
-
-static void
-free_rfft(struct wconv_rfft *f)
-{
-	free_fft(&f->half);
-	weir_free(f->place);
-	weir_free(f->turn);
-	memset(f, 0, sizeof *f);
 }
 
 /* ---- products ---- */
@@ -645,8 +621,8 @@ reach(const struct wconv_plan *p, size_t t0, size_t t1, size_t *low, size_t *hig
 	const ptrdiff_t lanes = (ptrdiff_t)p->core->lanes, origin = y->lo - y->before;
 	ptrdiff_t end = y->tile[t1 - 1].b + y->after;
 
-	end = origin +
-	      (end - origin + lanes - 1) / lanes * lanes; /* rows are transformed by the LANES */
+	/* rows are transformed by the LANES */
+	end = origin + (end - origin + lanes - 1) / lanes * lanes;
 	if (end > y->hi + y->after)
 		end = y->hi + y->after;
 	*low = SIZE_MAX;
@@ -721,7 +697,7 @@ make_bands(struct wconv_plan *p)
 
 		*b = (struct wconv_band){.tile0 = t, .tile1 = t1, .row0 = row, .fed0 = fed};
 		reach(p, t, t1, &low, &high);
-		b->row1 = row = (end + lanes - 1) / lanes * lanes;
+		b->row1 = row = round_up(end, lanes);
 		b->fed1 = fed = t1 == y->ntile ? p->q.h : high > fed ? high : fed;
 		span_functions(p, b);
 	}
@@ -756,12 +732,6 @@ measure_rings(struct wconv_plan *p)
 		raise_to(&p->result_rows, (size_t)(end - first));
 		raise_to(&p->slots, b->fun1 - b->fun0);
 	}
-}
-
-static size_t
-round_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
 }
 
 /*
@@ -914,14 +884,38 @@ wconv_free(struct wconv_plan *p)
 	if (!p)
 		return;
 	wconv_free(p->plain);
-	wconv_axis_free(&p->x);
-	wconv_axis_free(&p->y);
-	free_rfft(&p->rows);
-	free_fft(&p->columns);
-	void *const owned[] = {p->factors,    p->scale, p->sum,	     p->weight, p->like_right,
-			       p->like_below, p->row,	p->mask,     p->flags,	p->doubt,
-			       p->spectra,    p->mean,	p->row_sums, p->kernel, p->slot_holds,
-			       p->claimed,    p->band,	p->scratch,  p->result, p->squares};
+	void *const owned[] = {p->factors,
+			       p->scale,
+			       p->sum,
+			       p->weight,
+			       p->like_right,
+			       p->like_below,
+			       p->row,
+			       p->mask,
+			       p->flags,
+			       p->doubt,
+			       p->spectra,
+			       p->mean,
+			       p->row_sums,
+			       p->kernel,
+			       p->slot_holds,
+			       p->claimed,
+			       p->band,
+			       p->scratch,
+			       p->result,
+			       p->squares,
+			       p->x.left,
+			       p->x.right,
+			       p->x.node,
+			       p->x.tile,
+			       p->y.left,
+			       p->y.right,
+			       p->y.node,
+			       p->y.tile,
+			       p->rows.half.twiddle,
+			       p->rows.place,
+			       p->rows.turn,
+			       p->columns.twiddle};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
 		weir_free(owned[i]);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);

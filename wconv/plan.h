@@ -56,8 +56,6 @@ double wconv_weight(const struct wconv_axis *a, size_t f, ptrdiff_t x);
  */
 int wconv_axis(struct wconv_axis *a, const struct wconv_problem *q, bool y, const bool *alike);
 
-void wconv_axis_free(struct wconv_axis *a);
-
 /* The tables of a complex transform of LANES columns, see core/core_simd.c. twiddle is in the plan's precision. */
 struct wconv_fft {
 	size_t n, passes, ntwiddle;
@@ -218,6 +216,13 @@ void wconv_local_sums(const struct wconv_plan *p, const double *per_kernel, ptrd
  * Returns how many they are.
  */
 size_t wconv_claim_slots(struct wconv_plan *p, const struct wconv_band *b);
+
+/* Returns the least multiple of `to` that is n or more. */
+static inline size_t
+round_up(size_t n, size_t to)
+{
+	return (n + to - 1) / to * to;
+}
 
 /* Returns the kernel that goes with a pair of functions; SIZE_MAX: none, since the degree fx + fy is too high. */
 size_t wconv_kernel(const struct wconv_plan *p, size_t fx, size_t fy);

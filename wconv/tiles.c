@@ -63,11 +63,6 @@ static const struct costs costs = {
 
 /* ---- axes ---- */
 
-/*
- * One direction of the problem, x or y: edges, weight functions, tiles. Positions are those of the whole image. With
- * WCONV_FULL, results lie before its first pixel and after its last one too.
- */
-
 /* Returns x modulo m, in 0..m-1. */
 static ptrdiff_t
 modulo(ptrdiff_t x, ptrdiff_t m)
@@ -334,16 +329,6 @@ cut_tiles(struct wconv_axis *x, size_t longest, double tile, double fun, double 
 	}
 	weir_free(cut);
 	return n && x->tile ? 0 : -ENOMEM;
-}
-
-void
-wconv_axis_free(struct wconv_axis *a)
-{
-	weir_free(a->left);
-	weir_free(a->right);
-	weir_free(a->node);
-	weir_free(a->tile);
-	memset(a, 0, sizeof *a);
 }
 
 /* ---- tiles ---- */

@@ -254,12 +254,6 @@ forward_passes(const struct wconv_fft *f, size_t first, vec *x)
 		BY_RADIX(f->radix[s], forward_last, x, f->n);
 }
 
-static void
-fft_forward(const struct wconv_fft *f, vec *x)
-{
-	forward_passes(f, 0, x);
-}
-
 /* The forward transform of points that lie elsewhere or in x itself. It needs at least two passes. */
 static void
 fft_forward_from(const struct wconv_fft *f, const struct points *from, vec *x)
@@ -421,20 +415,14 @@ transform_rows(const struct wconv_rfft *f, const real *const *row, size_t n, vec
 	if (mean)
 		*mean = take_means(line, n);
 	memset(line + n, 0, (f->n - n) * sizeof *line);
-	fft_forward(&f->half, line);
+	forward_passes(&f->half, 0, line);
 	untangle(f, line, coefficient);
 	for (size_t b = 0; b < f->blocks; b++) {
 		vec re[LANES], im[LANES];
-		for (size_t k = 0; k < LANES; k++) {
-			re[k] = coefficient[2 * (b * LANES + k)];
-			im[k] = coefficient[2 * (b * LANES + k) + 1];
-		}
+		load_points(LANES, coefficient + 2 * b * LANES, 1, re, im);
 		transpose(re);
 		transpose(im);
-		for (size_t y = 0; y < LANES; y++) {
-			out[b * stride + 2 * y] = re[y];
-			out[b * stride + 2 * y + 1] = im[y];
-		}
+		store_points(LANES, out + b * stride, 1, re, im);
 	}
 }
 
@@ -444,16 +432,10 @@ restore_rows(const struct wconv_rfft *f, const vec *in, size_t stride, vec *coef
 {
 	for (size_t b = 0; b < f->blocks; b++) {
 		vec re[LANES], im[LANES];
-		for (size_t y = 0; y < LANES; y++) {
-			re[y] = in[b * stride + 2 * y];
-			im[y] = in[b * stride + 2 * y + 1];
-		}
+		load_points(LANES, in + b * stride, 1, re, im);
 		transpose(re);
 		transpose(im);
-		for (size_t k = 0; k < LANES; k++) {
-			coefficient[2 * (b * LANES + k)] = re[k];
-			coefficient[2 * (b * LANES + k) + 1] = im[k];
-		}
+		store_points(LANES, coefficient + 2 * b * LANES, 1, re, im);
 	}
 	tangle(f, coefficient, line);
 	fft_inverse(&f->half, line);

@@ -132,12 +132,6 @@ struct spectra {
 	size_t depth, first; /* rows in the ring; which of them is the window's first */
 };
 
-INLINE size_t
-round_up(size_t n, size_t to)
-{
-	return (n + to - 1) / to * to;
-}
-
 /* Returns the next n * size bytes of the scratch. With base NULL it only counts them in *used. */
 static void *
 carve(char *base, size_t *used, size_t n, size_t size)
