@@ -4,6 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/real.h"
+#include "common/base/sample.h"
 #include "wconv/volume/volume.h"
 #include "wconv/wconv.h"
 
@@ -16,33 +17,6 @@ struct sums {
 	bool unknown;  /* the window has a pixel to be filled in */
 	bool poisoned; /* the window has a pixel that makes the result NaN */
 };
-
-static double
-sample(const void *data, enum img_type type, size_t i)
-{
-	switch (type) {
-	case IMG_I8:
-		return ((const signed char *)data)[i];
-	case IMG_U8:
-		return ((const unsigned char *)data)[i];
-	case IMG_I16:
-		return ((const short *)data)[i];
-	case IMG_U16:
-		return ((const unsigned short *)data)[i];
-	case IMG_I32:
-		return ((const int *)data)[i];
-	case IMG_U32:
-		return ((const unsigned *)data)[i];
-	case IMG_I64:
-		return (double)((const long *)data)[i];
-	case IMG_U64:
-		return (double)((const unsigned long *)data)[i];
-	case IMG_F32:
-		return ((const float *)data)[i];
-	default:
-		return ((const double *)data)[i];
-	}
-}
 
 /* Returns which of n pixels stands at position x of the row as its edges continue it; -1: none. Goes step by step. */
 static ptrdiff_t
@@ -117,8 +91,11 @@ find_pixel(const struct wconv_problem *q, ptrdiff_t x, ptrdiff_t iy, size_t a)
 static double
 pixel(const struct wconv_problem *q, const void *in, size_t at, size_t plane, enum state *state)
 {
-	const double v = at == SIZE_MAX ? 0 : sample(in, q->in, at * q->planes + plane);
+	const size_t i = at * q->planes + plane;
+	double v = 0;
 
+	if (at != SIZE_MAX)
+		sample_load(&v, (const char *)in + i * img_type_size(q->in), q->in, 1);
 	*state = at == SIZE_MAX && q->edge == WCONV_RENORMALISE ? UNKNOWN : KNOWN;
 	if (isfinite(v))
 		return v;
