@@ -286,17 +286,12 @@ psfmatch_make_normal(struct psfmatch_normal *f)
 void
 psfmatch_free_normal(struct psfmatch_normal *f)
 {
+	void *const owned[] = {f->s, f->first,	 f->terms,  f->moment, f->a,
+			       f->g, f->penalty, f->memory, f->planes, f->room};
+
 	psfmatch_free_kernels(&f->k);
-	weir_free(f->s);
-	weir_free(f->first);
-	weir_free(f->terms);
-	weir_free(f->moment);
-	weir_free(f->a);
-	weir_free(f->g);
-	weir_free(f->penalty);
-	weir_free(f->memory);
-	weir_free(f->planes);
-	weir_free(f->room);
+	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+		weir_free(owned[i]);
 }
 
 /* ---- noise ---- */
