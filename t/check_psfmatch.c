@@ -56,8 +56,8 @@ draw(float *to, double x, double y, double flux, double sigma)
 static void
 pose(struct pair *p, struct check_rng *rng, double ratio, double (*width)(double x, double y))
 {
-	p->ref = weir_xalloc(W * H, sizeof *p->ref);
-	p->new = weir_xalloc(W * H, sizeof *p->new);
+	p->ref = check_alloc(W * H, sizeof *p->ref);
+	p->new = check_alloc(W * H, sizeof *p->new);
 	for (size_t i = 0; i < W * H; i++) {
 		p->ref[i] = 100;
 		p->new[i] = (float)(50 + .1 * (double)(i % W));
@@ -73,13 +73,6 @@ pose(struct pair *p, struct check_rng *rng, double ratio, double (*width)(double
 		p->ref[i] += (float)(sqrt(12) * (rng_unit(rng) - .5));
 		p->new[i] += (float)(sqrt(12) * (rng_unit(rng) - .5));
 	}
-}
-
-static void
-drop(struct pair *p)
-{
-	weir_free(p->ref);
-	weir_free(p->new);
 }
 
 static struct psfmatch_options
@@ -177,7 +170,6 @@ check_kernels(struct check_many *m, struct check_rng *rng, size_t i)
 	check_case(m, fits && fabs(b - (60 - 130)) < .5, "basis %zu, varies %d: background %g",
 		   i / 2, varies, b);
 	psfmatch_free(&got);
-	drop(&p);
 }
 
 /* --- what real frames have --------------------------------------------------------------------------------------------- */
@@ -251,21 +243,20 @@ check_frames(struct check_many *m, struct check_rng *rng, size_t set)
 	o.gain = INFINITY;
 	pose(&p, rng, 1.3, wide);
 	change[set / 2](&p);
-	unsigned char *lone = weir_calloc(W * H, sizeof *lone);
-	check_case(m, lone && !psfmatch_clean(p.ref, p.new, W, H, lone), "not cleaned");
+	unsigned char *lone = check_alloc(W * H, sizeof *lone);
+	memset(lone, 0, W * H);
+	check_case(m, !psfmatch_clean(p.ref, p.new, W, H, lone), "not cleaned");
 	size_t cleaned = 0;
-	for (size_t i = 0; lone && i < W * H; i += 4999)
+	for (size_t i = 0; i < W * H; i += 4999)
 		cleaned += lone[i];
 	check_case(m, change[set / 2] != heat || cleaned >= 12, "%zu of 24 hot pixels are lone",
 		   cleaned);
-	weir_free(lone);
 	const bool fits = fit(m, p.ref, p.new, &o, &got);
 	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", set / 2,
 		   got.ratio);
 	check_case(m, change[set / 2] != vary || (got.rejected >= 3 && got.used >= 20),
 		   "%zu left out of %zu", got.rejected, got.used);
 	psfmatch_free(&got);
-	drop(&p);
 }
 
 static void
@@ -285,7 +276,6 @@ check_same_picture(void)
 			   got.ratio);
 		psfmatch_free(&got);
 	}
-	drop(&p);
 	check_end(&m, "psfmatch: a picture matches itself");
 }
 
@@ -306,8 +296,6 @@ check_refusals(void)
 	for (size_t i = 0; i < W * H; i++)
 		p.ref[i] = NAN;
 	check_case(&m, is_refused(p.ref, p.new, &o), "nothing is known");
-	drop(&p);
-	drop(&q);
 	check_end(&m, "psfmatch: pictures of different fields, and too few stars, are refused");
 }
 
@@ -328,7 +316,6 @@ check_threads(void)
 		   "7 threads: other bytes");
 	psfmatch_free(&got);
 	psfmatch_free(&again);
-	drop(&p);
 	check_end(&m, "psfmatch: the same bytes for any number of threads");
 }
 
@@ -371,7 +358,6 @@ check_noise_in_ref(void)
 		add_noise(p.ref, &rng, 12);
 		sum[0] += ratio_of(&p, PSFMATCH_GAUSS, 1000, &sky) / 10;
 		sum[1] += ratio_of(&p, PSFMATCH_DELTA, 1000, &sky) / 10;
-		drop(&p);
 	}
 	for (int i = 0; i < 2; i++)
 		check_case(&m, fabs(sum[i] / 1.3 - 1) < .004, "basis %d: ratio %g", i, sum[i]);
@@ -395,7 +381,6 @@ check_curved_sky(struct check_many *m, struct check_rng *rng, size_t i)
 	const double ratio = ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
 	check_case(m, fabs(ratio / 1.3 - 1) < .01, "case %zu: ratio %g", i, ratio);
 	check_case(m, sky > .5, "case %zu: the sky is off by %g", i, sky);
-	drop(&p);
 }
 
 /* Pairs in both orders. Stars of 1.4 pixels, and of 1.8. */
@@ -415,7 +400,6 @@ check_order(struct check_many *m, struct check_rng *rng, size_t i)
 	check_case(m, got.sharp > 1.2 * PSFMATCH_SHARP, "swapped, basis %zu: %g, ratio %g", i,
 		   got.sharp, got.ratio);
 	psfmatch_free(&got);
-	drop(&p);
 }
 
 /* --- sums over stamps and medians, held to their definitions ----------------------------------------------------------- */
@@ -467,13 +451,13 @@ compare_sums(struct check_many *m, const struct psfmatch_field *f, const struct 
 	     const struct psfmatch *model, struct psfmatch_stamp *s)
 {
 	const size_t n = k->n + psfmatch_terms(model->background), pixels = PSFMATCH_PIXELS;
-	double *g = weir_xalloc(n * pixels, sizeof *g), worst = 0;
-	double *data = weir_xalloc(pixels, sizeof *data);
+	double *g = check_alloc(n * pixels, sizeof *g), worst = 0;
+	double *data = check_alloc(pixels, sizeof *data);
 	double *work =
-	    weir_xalloc(psfmatch_stamp_room(k, psfmatch_terms(model->background)), sizeof *work);
+	    check_alloc(psfmatch_stamp_room(k, psfmatch_terms(model->background)), sizeof *work);
 
-	s->q = weir_xalloc(psfmatch_packed(n), sizeof *s->q);
-	s->b = weir_xalloc(n, sizeof *s->b);
+	s->q = check_alloc(psfmatch_packed(n), sizeof *s->q);
+	s->b = check_alloc(n, sizeof *s->b);
 	psfmatch_sum_stamp(f, k, model, s, work);
 	for (size_t q = 0; q < pixels; q++) {
 		const double by = 1 / sigma(f, s, q);
@@ -493,11 +477,6 @@ compare_sums(struct check_many *m, const struct psfmatch_field *f, const struct 
 	}
 	check_case(m, worst < 1e-8, "basis %d, gain %g: sums err by %g", (int)k->basis, f->gain,
 		   worst);
-	weir_free(g);
-	weir_free(data);
-	weir_free(work);
-	weir_free(s->q);
-	weir_free(s->b);
 }
 
 static void
@@ -528,7 +507,6 @@ check_sums(void)
 		psfmatch_free_kernels(&k);
 		weir_free(s);
 	}
-	drop(&p);
 	check_end(&m, "psfmatch: sums over stamps equal their definition");
 }
 
@@ -569,10 +547,9 @@ agree_without(struct pair *p, size_t out, double *worst)
 		made = !psfmatch_make_kernels(&n[i].k, o.basis, (size_t)o.size, 1) &&
 		       !psfmatch_find_stamps(&f, 2, &n[i].s, &n[i].stamps) &&
 		       !psfmatch_make_normal(&n[i]);
-		double *work = weir_xalloc(psfmatch_stamp_room(&n[i].k, 3), sizeof *work);
+		double *work = check_alloc(psfmatch_stamp_room(&n[i].k, 3), sizeof *work);
 		for (size_t s = 0; s < n[i].stamps && made; s++)
 			psfmatch_sum_stamp(&f, &n[i].k, &model, n[i].s + s, work);
-		weir_free(work);
 		if (made && i)
 			psfmatch_write_normal(n + i, 0);
 		for (size_t s = 0; s < out; s++)
@@ -613,7 +590,6 @@ check_rejection(void)
 	}
 	const bool made = agree_without(&p, 1, &worst);
 	check_case(&m, made && worst < 1e-9, "a bright one left out: %g", worst);
-	drop(&p);
 	check_end(&m, "psfmatch: the equations of the stamps that stay do not show those that go");
 }
 
@@ -659,7 +635,7 @@ check_noise(struct check_many *m, struct check_rng *rng, size_t set)
 	static const struct psfmatch_noise of[] = {{1, 1, 0}, {1.2, 3, .05}, {.8, INFINITY, .1}};
 	const struct psfmatch_options o = options(PSFMATCH_GAUSS);
 	const struct psfmatch_noise *want = of + set;
-	float *light = weir_xalloc(W * H, sizeof *light), *d = weir_xalloc(W * H, sizeof *d);
+	float *light = check_alloc(W * H, sizeof *light), *d = check_alloc(W * H, sizeof *d);
 	struct psfmatch_noise n = {0};
 	struct psfmatch got;
 	struct why why;
@@ -669,7 +645,7 @@ check_noise(struct check_many *m, struct check_rng *rng, size_t set)
 	bool fits = fit(m, p.ref, p.new, &o, &got) &&
 		    !psfmatch_find_light(&got, p.ref, p.new, W, H, 2, light, &why);
 	const double a = got.noise[0] * got.noise[0], b = got.noise[1] * got.noise[1];
-	double *deviation = weir_xalloc(W * H, sizeof *deviation);
+	double *deviation = check_alloc(W * H, sizeof *deviation);
 	for (long i = 0; fits && i < W * H; i++) {
 		const double l = (double)light[i];
 		deviation[i] = sqrt(want->sky * want->sky *
@@ -692,10 +668,6 @@ check_noise(struct check_many *m, struct check_rng *rng, size_t set)
 		check_case(m, fabs((double)light[i] / deviation[i] - 1) < .1, "%g for %g",
 			   (double)light[i], deviation[i]);
 	psfmatch_free(&got);
-	drop(&p);
-	weir_free(light);
-	weir_free(d);
-	weir_free(deviation);
 }
 
 void check_psfmatch(void);
