@@ -58,6 +58,7 @@ image wconv -t 2 -k kernel.nrrd --deconvolve=2
 image wconv -t 2 -k kernel.nrrd --deconvolve=2 --damp=.1
 stars psfmatch -t 2 --size=3 --degree=0 - stars
 stars psfmatch -t 2 --size=3 --degree=0 --subtract - stars
+stars psfmatch -t 2 --size=3 --degree=0 --subtract --noise=noise - stars
 wide psfmatch -t 2 --quiet --size=5 --degree=0 --subtract - stars
 image morphrec -t 2 --hmax=3
 image morphrec -t 2 --hmax=3 --max-mem=100
