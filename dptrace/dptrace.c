@@ -588,17 +588,10 @@ dptrace_free(struct dptrace_plan *p)
 {
 	for (int i = 0; p->work && i < p->outer; i++)
 		weir_free(p->work[i].memory);
-	weir_free(p->work);
-	weir_free(p->own_gray);
-	weir_free(p->own_gain);
-	weir_free(p->shape);
-	weir_free(p->trace);
-	weir_free(p->vertex);
+	weir_free_all(p->work, p->own_gray, p->own_gain, p->shape, p->trace, p->vertex);
 	for (size_t i = 0; p->way && i < p->first[p->nline]; i++)
 		weir_free(p->way[i]);
-	weir_free(p->way);
-	weir_free(p->bent);
-	weir_free(p->first);
+	weir_free_all(p->way, p->bent, p->first);
 	*p = (struct dptrace_plan){0};
 }
 

@@ -489,9 +489,7 @@ emst_direct_variance(const struct emst_tree *t, const double *x, size_t k, const
 		edge[*cuts] = (uint32_t)best;
 		gain[*cuts] = most;
 	}
-	weir_free(p);
-	weir_free(cut);
-	weir_free(with);
+	weir_free_all(p, cut, with);
 	return room ? 0 : -ENOMEM;
 }
 

@@ -290,12 +290,7 @@ void
 vertices_free(struct vertices *v)
 {
 	lattice_free(&v->lattice);
-	weir_free(v->code);
-	weir_free(v->x);
-	weir_free(v->first);
-	weir_free(v->place);
-	weir_free(v->of);
-	weir_free(v->weight);
+	weir_free_all(v->code, v->x, v->first, v->place, v->of, v->weight);
 	*v = (struct vertices){0};
 }
 

@@ -89,9 +89,7 @@ morphrec_direct(const struct morphrec_problem *what, void *J, const void *I)
 	for (size_t i = 0; a && b && m && i < n; i++)
 		value_set(what->type, J, i, sign * a[i] + 0.0);
 	const int err = a && b && m ? 0 : -ENOMEM;
-	weir_free(a);
-	weir_free(b);
-	weir_free(m);
+	weir_free_all(a, b, m);
 	return err;
 }
 

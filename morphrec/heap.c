@@ -483,7 +483,5 @@ heaps_free(struct heap_cluster *s)
 {
 	if (!s)
 		return;
-	weir_free(s->J);
-	weir_free(s->I);
-	weir_free(s);
+	weir_free_all(s->J, s->I, s);
 }

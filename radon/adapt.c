@@ -397,8 +397,5 @@ radon_adapter_free(struct radon_adapter *a)
 		return;
 	for (int i = 0; a->work && i < a->threads; i++)
 		weir_free(a->work[i].weight);
-	weir_free(a->work);
-	weir_free(a->m);
-	weir_free(a->rest);
-	weir_free(a);
+	weir_free_all(a->work, a->m, a->rest, a);
 }

@@ -400,9 +400,7 @@ weigh_polygons(struct radon_core *p, int threads)
 			p->weight[i * p->ntau + t] = line[me * n + i % n];
 		}
 	}
-	weir_free(q);
-	weir_free(line);
-	weir_free(c);
+	weir_free_all(q, line, c);
 	return ok ? 0 : -ENOMEM;
 }
 
@@ -486,10 +484,7 @@ radon_core_plan(struct radon_core *p, const struct radon_options *o)
 void
 radon_core_free(struct radon_core *p)
 {
-	weir_free(p->g);
-	weir_free(p->live);
-	weir_free(p->q_weight);
-	weir_free(p->weight);
+	weir_free_all(p->g, p->live, p->q_weight, p->weight);
 	radon_fft_free(&p->fft);
 	usfft_line_free(&p->line);
 }
@@ -546,15 +541,10 @@ radon_room_free(struct radon_room *r)
 {
 	for (int i = 0; r->worker && i < r->threads; i++) {
 		struct radon_worker *l = &r->worker[i];
-		weir_free(l->row);
-		weir_free(l->m);
-		weir_free(l->z);
-		weir_free(l->turn);
+		weir_free_all(l->row, l->m, l->z, l->turn);
 		usfft_line_work_free(&l->line);
 	}
-	weir_free(r->worker);
-	weir_free(r->d);
-	weir_free(r->part);
+	weir_free_all(r->worker, r->d, r->part);
 }
 
 /* ---- spectra ---- */

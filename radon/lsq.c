@@ -318,11 +318,7 @@ toeplitz_free(struct toeplitz *s)
 		return;
 	for (size_t b = 0; s->ft && b < s->blocks; b++)
 		weir_free(s->ft[b]);
-	weir_free(s->ft);
-	weir_free(s->turn);
-	weir_free(s->fa);
-	weir_free(s->e);
-	weir_free(s->unsafe);
+	weir_free_all(s->ft, s->turn, s->fa, s->e, s->unsafe);
 	if (s->forward)
 		fftw_destroy_plan(s->forward);
 	if (s->backward)
@@ -369,11 +365,7 @@ toeplitz_work_free(struct toeplitz_work *w)
 {
 	if (!w)
 		return;
-	weir_free(w->a);
-	weir_free(w->steps);
-	weir_free(w->x);
-	weir_free(w->r);
-	weir_free(w);
+	weir_free_all(w->a, w->steps, w->x, w->r, w);
 }
 
 /* Allocates the work of one thread. Returns NULL when there is no memory. */
@@ -606,10 +598,7 @@ radon_evidence_free(struct radon_evidence *e)
 		return;
 	radon_lsq_give(&e->room);
 	toeplitz_free(e->solver);
-	weir_free(e->m);
-	weir_free(e->d);
-	weir_free(e->rank);
-	weir_free(e->factored);
+	weir_free_all(e->m, e->d, e->rank, e->factored);
 	radon_room_free(&e->room);
 	radon_core_free(&e->core);
 	weir_free(e);

@@ -82,10 +82,7 @@ radon_2d_free(struct radon_2d *two)
 	if (!two)
 		return;
 	usfft_free(two->usfft);
-	weir_free(two->value);
-	weir_free(two->turn);
-	weir_free(two->rows);
-	weir_free(two);
+	weir_free_all(two->value, two->turn, two->rows, two);
 }
 
 /* Sets the values to the spectra, turned and weighted so that the real part of the sum is the inverse transform to time. */

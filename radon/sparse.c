@@ -160,11 +160,7 @@ radon_irls_free(struct radon_irls *s)
 {
 	if (!s)
 		return;
-	weir_free(s->u);
-	weir_free(s->res);
-	weir_free(s->part);
-	weir_free(s->span);
-	weir_free(s);
+	weir_free_all(s->u, s->res, s->part, s->span, s);
 }
 
 /* --- rows ---------------------------------------------------------------------------------------------------------- */

@@ -50,6 +50,13 @@ weir_free(void *p)
 	free(p);
 }
 
+void
+weir_free_list(void *const *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		weir_free(p[i]);
+}
+
 /* Returns n * size rounded up to whole pages, in bytes. 0: that is too many. */
 static size_t
 whole_pages(size_t n, size_t size)

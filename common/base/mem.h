@@ -22,6 +22,11 @@ void *weir_calloc(size_t n, size_t size);
 /* Frees a block of weir_alloc or weir_calloc. NULL is allowed. */
 void weir_free(void *p);
 
+/* Frees each of the n blocks, and each block that is named. */
+void weir_free_list(void *const *p, size_t n);
+#define weir_free_all(...) \
+	weir_free_list((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+
 /*
  * weir_map takes zeroed memory straight from the system, for large blocks that are touched once or twice. It has pages of
  * 2 MiB where the system grants them, so that the system has 512 times fewer pages to hand out. Blocks below 2 MiB are from

@@ -262,9 +262,7 @@ gain_make(struct dptrace_gain *to, const struct dptrace_image *im, const float *
 	} else {
 		weir_free(v);
 	}
-	weir_free(bench);
-	weir_free(j.n);
-	weir_free(j.gains);
+	weir_free_all(bench, j.n, j.gains);
 	*to = ok ? j.to : (struct dptrace_gain){0};
 	return ok ? 0 : -ENOMEM;
 }

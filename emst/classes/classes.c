@@ -426,9 +426,7 @@ cut_variance(const struct emst_tree *t, const struct vertices *v, struct varianc
 		for (size_t i = cut_parts(&h, &how, parts, part); i-- > 1;)
 			cut[part[i].from] = 1;
 	}
-	weir_free(h.sum);
-	weir_free(part);
-	weir_free(all);
+	weir_free_all(h.sum, part, all);
 	return err;
 }
 
@@ -699,16 +697,8 @@ start(struct genie *g, const struct emst_tree *t, const uint64_t *weight, uint64
 static void
 end(struct genie *g)
 {
-	weir_free(g->up);
-	weir_free(g->top);
-	weir_free(g->weight);
-	weir_free(g->leaving.child);
-	weir_free(g->leaving.rank);
-	weir_free(g->leaving.done);
-	weir_free(g->part);
-	weir_free(g->w.count);
-	weir_free(g->w.sum);
-	weir_free(g->w.large);
+	weir_free_all(g->up, g->top, g->weight, g->leaving.child, g->leaving.rank, g->leaving.done,
+		      g->part, g->w.count, g->w.sum, g->w.large);
 }
 
 int
@@ -915,11 +905,7 @@ classes_density(struct classes *c, const struct dendrogram *d, const struct emst
 		if (!err)
 			err = classes_rank(c, t->n, y.n, d->weight);
 	}
-	weir_free(chosen);
-	weir_free(y.l);
-	weir_free(y.of);
-	weir_free(y.fallen);
-	weir_free(y.large);
+	weir_free_all(chosen, y.l, y.of, y.fallen, y.large);
 	if (err)
 		classes_free(c);
 	return err;

@@ -143,9 +143,7 @@ map_read(struct map *m, const char *path, const struct reading *r)
 void
 map_free(struct map *m)
 {
-	weir_free(m->x);
-	weir_free(m->class);
-	weir_free(m->mean);
+	weir_free_all(m->x, m->class, m->mean);
 	*m = (struct map){0};
 }
 
@@ -271,9 +269,7 @@ index_make(const struct map *m, double opaque)
 static void
 index_free(struct index *s)
 {
-	weir_free(s->x);
-	weir_free(s->class);
-	weir_free(s->table);
+	weir_free_all(s->x, s->class, s->table);
 }
 
 /* Returns the class of the row that is x, or of the nearest one: of equally near ones, the first class. */

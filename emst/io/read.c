@@ -117,9 +117,7 @@ row_bytes(const struct rows *r)
 static void
 rows_free(struct rows *r)
 {
-	weir_free(r->x);
-	weir_free(r->count);
-	weir_free(r->place);
+	weir_free_all(r->x, r->count, r->place);
 	*r = (struct rows){0};
 }
 

@@ -706,26 +706,9 @@ start_trees(struct kd *t)
 static void
 free_kd(struct kd *t)
 {
-	weir_free(t->x);
-	weir_free(t->vertex);
-	weir_free(t->own_number);
-	weir_free(t->lane);
-	weir_free(t->box);
-	weir_free(t->core);
-	weir_free(t->core_lane);
-	weir_free(t->near);
-	weir_free(t->tree);
-	weir_free(t->size);
-	weir_free(t->node_tree);
-	weir_free(t->bound);
-	weir_free(t->used);
-	weir_free(t->best);
-	weir_free(t->owes);
-	weir_free(t->flat_d2);
-	weir_free(t->by_number.point);
-	weir_free(t->by_number.tree);
-	weir_free(t->by_number.box);
-	weir_free(t);
+	weir_free_all(t->x, t->vertex, t->own_number, t->lane, t->box, t->core, t->core_lane,
+		      t->near, t->tree, t->size, t->node_tree, t->bound, t->used, t->best, t->owes,
+		      t->flat_d2, t->by_number.point, t->by_number.tree, t->by_number.box, t);
 }
 
 static inline uint64_t

@@ -360,16 +360,8 @@ grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct kd_
 static void
 free_prim(struct prim *p, struct joined *v)
 {
-	weir_free(v->x);
-	weir_free(p->x);
-	weir_free(p->least);
-	weir_free(p->d2);
-	weir_free(p->core);
-	weir_free(p->span);
-	weir_free(p->from);
-	weir_free(p->from_number);
-	weir_free(p->vertex);
-	weir_free(p->number);
+	weir_free_all(v->x, p->x, p->least, p->d2, p->core, p->span, p->from, p->from_number,
+		      p->vertex, p->number);
 }
 
 static int
@@ -482,12 +474,7 @@ begin(struct brute *b, const struct emst_set *s)
 static void
 end(struct brute *b)
 {
-	weir_free(b->x);
-	weir_free(b->number);
-	weir_free(b->tree);
-	weir_free(b->up);
-	weir_free(b->near);
-	weir_free(b->first);
+	weir_free_all(b->x, b->number, b->tree, b->up, b->near, b->first);
 }
 
 /* 0; -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */

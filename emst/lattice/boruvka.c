@@ -401,18 +401,8 @@ blocks_free(struct blocks *k)
 		weir_free(k->bits[level]);
 		weir_free(k->tree[level]);
 	}
-	weir_free(k->filled);
-	weir_free(k->first);
-	weir_free(k->label);
-	weir_free(k->now);
-	weir_free(k->live);
-	weir_free(k->size);
-	weir_free(k->best);
-	weir_free(k->code);
-	weir_free(k->home);
-	weir_free(k->bound);
-	weir_free(k->faces);
-	weir_free(k);
+	weir_free_all(k->filled, k->first, k->label, k->now, k->live, k->size, k->best, k->code,
+		      k->home, k->bound, k->faces, k);
 }
 
 /* Fills a zeroed k from the trees of f. 0 or -ENOMEM; call blocks_free() in either case. */

@@ -94,9 +94,7 @@ lattice_init(struct lattice *l)
 void
 lattice_free(struct lattice *l)
 {
-	weir_free(l->bits);
-	weir_free(l->before);
-	weir_free(l->filled);
+	weir_free_all(l->bits, l->before, l->filled);
 	*l = (struct lattice){0};
 }
 

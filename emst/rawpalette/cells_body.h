@@ -109,13 +109,7 @@ cells_free(struct cells *c)
 		weir_free(c->u[a]);
 		weir_free(c->x[a]);
 	}
-	weir_free(c->key);
-	weir_free(c->w);
-	weir_free(c->sum);
-	weir_free(c->square);
-	weir_free(c->cell);
-	weir_free(c->block);
-	weir_free(c->from);
+	weir_free_all(c->key, c->w, c->sum, c->square, c->cell, c->block, c->from);
 	*c = (struct cells){0};
 }
 

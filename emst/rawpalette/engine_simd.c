@@ -264,9 +264,7 @@ ward_make(struct ward *w, const struct centre *c, size_t n)
 static void
 ward_free(struct ward *w)
 {
-	weir_free(w->join);
-	weir_free(w->up);
-	weir_free(w->part);
+	weir_free_all(w->join, w->up, w->part);
 }
 
 /* Fills out [k] with the classes when k <= n of them are left. */

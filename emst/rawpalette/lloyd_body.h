@@ -56,9 +56,7 @@ struct lloyd {
 static void
 lloyd_free(struct lloyd *l)
 {
-	weir_free(l->label);
-	weir_free(l->share);
-	weir_free(l);
+	weir_free_all(l->label, l->share, l);
 }
 
 /* Makes room for k classes; there are none yet. Free it with lloyd_free(). NULL: no memory. */

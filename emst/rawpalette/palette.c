@@ -105,10 +105,7 @@ levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, 
 			for (const size_t a = l.from[j * (n + 1) + b]; b > a; b--)
 				label[e[b - 1].a] = (uint32_t)j;
 	}
-	weir_free(l.sum);
-	weir_free(l.least[0]);
-	weir_free(l.least[1]);
-	weir_free(l.from);
+	weir_free_all(l.sum, l.least[0], l.least[1], l.from);
 	return room ? 0 : -ENOMEM;
 }
 
@@ -279,11 +276,7 @@ WEIR_CLONES(run_row, (struct work * w, uint8_t *index, size_t n), (w, index, n))
 static void
 free_work(struct work *w)
 {
-	weir_free(w->t);
-	weir_free(w->kind);
-	weir_free(w->error[0]);
-	weir_free(w->error[1]);
-	weir_free(w);
+	weir_free_all(w->t, w->kind, w->error[0], w->error[1], w);
 }
 
 static struct work *
@@ -465,9 +458,7 @@ start(const struct wide *w, int threads)
 		    .n = w->n, .weight = w->v->weight, .x = u, .shift = 8, .gray = d == 1};
 		err = (dims == 4 ? palette_rgba : palette_rgb)(&p, w->k, threads, w->label);
 	}
-	weir_free(y);
-	weir_free(u);
-	weir_free(cov);
+	weir_free_all(y, u, cov);
 	return err;
 }
 
@@ -641,11 +632,7 @@ palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label)
 		load(&w, row);
 		err = run(&w, threads);
 	}
-	weir_free(w.sum);
-	weir_free(w.centre);
-	weir_free(w.far);
-	weir_free(w.x);
-	weir_free(row);
+	weir_free_all(w.sum, w.centre, w.far, w.x, row);
 	return err;
 }
 

@@ -774,10 +774,5 @@ engine_free(struct engine *e)
 		return;
 	pthread_mutex_destroy(&e->lock);
 	pthread_cond_destroy(&e->ended);
-	weir_free(e->tile);
-	weir_free(e->rose);
-	weir_free(e->unit);
-	weir_free(e->worker);
-	weir_free(e->rows);
-	weir_free(e);
+	weir_free_all(e->tile, e->rose, e->unit, e->worker, e->rows, e);
 }

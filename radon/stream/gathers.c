@@ -716,9 +716,7 @@ room(struct gather *g, const struct gathers *s)
 
 	if (g->room_x >= nx && g->g)
 		return;
-	weir_free(g->g);
-	weir_free(g->h);
-	weir_free(g->live);
+	weir_free_all(g->g, g->h, g->live);
 	g->g = weir_xalloc(nx, sizeof *g->g);
 	g->h = weir_xalloc(nx, sizeof *g->h);
 	g->live = weir_xalloc(nx, sizeof *g->live);
@@ -866,11 +864,7 @@ gathers_close(struct gathers *s)
 	if (s->file && s->at && s->at < s->nfile && !s->o->common->share.n)
 		die("%s: %zu numbers left over", s->o->offsets, s->nfile - s->at);
 	img_free(&s->item);
-	weir_free(s->offset);
-	weir_free(s->file);
-	weir_free(s->raw);
-	weir_free(s->wide);
-	weir_free(s);
+	weir_free_all(s->offset, s->file, s->raw, s->wide, s);
 }
 
 bool
@@ -910,12 +904,8 @@ void
 gather_free(struct gather *g)
 {
 	img_free(&g->head);
-	weir_free(g->g);
-	weir_free(g->h);
-	weir_free(g->live);
+	weir_free_all(g->g, g->h, g->live);
 	img_free(&g->map);
-	weir_free(g->rows);
-	weir_free(g->balanced);
-	weir_free(g->out);
+	weir_free_all(g->rows, g->balanced, g->out);
 	*g = (struct gather){0};
 }
