@@ -271,6 +271,98 @@ check_dense(struct check_many *many, struct check_rng *r, size_t i)
 	check_case(many, e <= 1e-8, "case %zu: %.1e", i, e);
 }
 
+/* The sum that --tv minimises, by its definition; w is what weighs each point, and most the largest mode of the right side. */
+static double
+variation_sum(const struct problem *q, const double *w, double nu, double most, const double *f)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < q->pt.m; j++) {
+		double v[2];
+		usfft_direct_point(&q->o, &q->pt, f, 1, j, v);
+		sum += w[j] * (pow(v[0] - q->cd[2 * j], 2) + pow(v[1] - q->cd[2 * j + 1], 2));
+	}
+	for (size_t k = 0; k < q->modes; k++) {
+		double square = 0;
+		for (size_t a = 0, step = 1; a < 3; step *= q->o.n[a++]) {
+			const double *at = f + 2 * k, *next = at + 2 * step;
+			if (k / step % q->o.n[a] + 1 < q->o.n[a])
+				square += pow(next[0] - at[0], 2) + pow(next[1] - at[1], 2);
+		}
+		sum += nu * most * sqrt(square);
+	}
+	return sum;
+}
+
+/* What --tv finds is no worse than what lies near it in random directions, and scaled. The sum is convex. */
+static void
+check_variation(struct check_many *many, struct check_rng *r, size_t i)
+{
+	const struct usfft_options o = {
+	    .dim = 1 + (int)(i % 3), .tol = 1e-12, .n = {i % 3 ? 5 : 20, 4, 3}, .threads = 2};
+	const struct usfft_inverse v = {
+	    .sign = 1, .iter = 20000, .rtol = 1e-7, .tv = pow(10, -1 - (double)(i % 4))};
+	struct usfft_outcome got;
+	struct problem q;
+	double w[90], most = 0, worse = 0;
+	size_t bad;
+
+	problem_make(&q, &o, 90, UNIFORM, r);
+	double *f = check_alloc(2 * q.modes, sizeof *f), *g = check_alloc(2 * q.modes, sizeof *g);
+	double *wb = check_alloc(2 * q.pt.m, sizeof *wb);
+	for (size_t j = 0; j < 2 * q.pt.m; j++) {
+		w[j / 2] = j % 2 ? w[j / 2] : rng_unit(r);
+		wb[j] = w[j / 2] * q.cd[j];
+	}
+	for (size_t k = 0; k < q.modes; k++) {
+		usfft_direct_mode(&q.o, &q.pt, wb, -1, k, g);
+		most = fmax(most, hypot(g[0], g[1]));
+	}
+	const int err = usfft_inverse(&q.o, &q.pt, w, q.cd, &v, f, &got, &bad);
+	const double least = variation_sum(&q, w, v.tv, most, f);
+	for (int t = 0; t < 20; t++) {
+		const double by = pow(10, -t % 4);
+		for (size_t k = 0; k < 2 * q.modes; k++)
+			g[k] = t < 4 ? f[k] * (1 + by) : f[k] + by * rng_normal(r);
+		worse = fmax(worse, 1 - variation_sum(&q, w, v.tv, most, g) / least);
+	}
+	check_case(many, !err && got.residual <= v.rtol && worse <= 1e-7,
+		   "case %zu: %d, residual %.1e, %.1e less near it", i, err, got.residual, worse);
+	check_free();
+}
+
+/* Maps of noisy random lattices are those of the definition; those of one coil are 1 or 0. */
+static void
+check_map(struct check_many *many, struct check_rng *r, size_t i)
+{
+	struct usfft_centre c = {.sign = i % 2 ? 1 : -1,
+				 .threads = 2,
+				 .coils = 1 + i % 3,
+				 .n = {9, i % 4 ? 7 : 1, i % 5 ? 1 : 4},
+				 .region = {7, i % 4 ? 5 : 1, i % 5 ? 1 : 3},
+				 .window = {3, i % 4 ? 2 : 1, i % 5 ? 1 : 2}};
+	const size_t points = c.region[0] * c.region[1] * c.region[2];
+	const size_t pixels = c.n[0] * c.n[1] * c.n[2], x[3] = {i % 9, i % c.n[1], i % c.n[2]};
+	const size_t at = x[0] + 9 * (x[1] + c.n[1] * x[2]);
+	double *k = check_alloc(2 * points * c.coils, sizeof *k);
+	double *maps = check_alloc(2 * pixels * c.coils, sizeof *maps), want[2 * 3], worst = 0;
+
+	for (size_t p = 0; p < points * c.coils;
+	     p++) { /* one pixel, of each coil a part, and noise */
+		const double turn = 2 * M_PI * (double)(p % 7 * x[0]) / 9;
+		k[2 * p] = (double)(1 + p / points) * cos(turn) + .02 * rng_normal(r);
+		k[2 * p + 1] = c.sign * (double)(1 + p / points) * sin(turn) + .02 * rng_normal(r);
+	}
+	const int err = usfft_espirit(&c, k, maps);
+	if (usfft_direct_map(&c, k, x, want))
+		die("no map");
+	for (size_t p = 0; p < 2 * c.coils; p++)
+		worst = fmax(worst, fabs(maps[2 * (p / 2 * pixels + at) + p % 2] - want[p]));
+	check_case(many, (!err || err == -ENODATA) && worst <= 1e-6, "case %zu: %d, %.1e", i, err,
+		   worst);
+	check_free();
+}
+
 /* Points on a lattice share the box evenly; a point that is there twice counts half. */
 static void
 check_pipe(void)
@@ -345,6 +437,9 @@ check_usfft_more(void)
 			check_type3_ends);
 	check_each_from("the inverse is that of the dense equations, damped, weighted, of coils",
 			24, &r, check_dense);
+	check_each_from("total variation: nothing near the image is better", 12, &r,
+			check_variation);
+	check_each_from("maps of coils are those of the definition", 60, &r, check_map);
 	check_pipe();
 	check_pipe_spokes();
 }

@@ -29,12 +29,16 @@ static const struct opt table[] = {
      .seen = AT(has_rtol)},
     {0, "damp", OPT_REAL, AT(damp), "MU", "--inverse: damping, in sums of the weights (0)", 0,
      1e30},
+    {0, "tv", OPT_REAL, AT(tv), "NU", "--inverse: total variation, smooth but for edges (0)", 0,
+     1e30},
     {0, "coils", OPT_STR, AT(coils), "FILE",
-     "--inverse: sensitivity maps; one image from all coils"},
+     "--inverse: sensitivity maps, or auto; one image from all coils", .words = "auto|FILE"},
     {'s', "sign", OPT_WORD, AT(sign), "SIGN", "sign of the exponent, - or + (-)", .words = "-|+"},
     {0, "adjoint", OPT_FLAG, AT(adjoint), NULL, "the adjoint of the type with that sign"},
     {0, "targets", OPT_STR, AT(targets), "FILE", "type 3: where to evaluate"},
     {0, "weights-to", OPT_STR, AT(weights_to), "FILE", "where to write the weights",
+     .writes = true},
+    {0, "coils-to", OPT_STR, AT(coils_to), "FILE", "where to write the maps of --coils",
      .writes = true},
     {0, "pixel", OPT_STR, AT(pixel), "DX[,DY]",
      "degrees from pixel to pixel of the sky; points are u v w"},
@@ -61,7 +65,10 @@ parse_modes(struct job *j)
 static void
 check_inverse_args(const struct args *a)
 {
-	const char *given = a->coils ? "--coils" : a->damp > 0 ? "--damp" : NULL;
+	const char *given = a->coils	  ? "--coils"
+			    : a->damp > 0 ? "--damp"
+			    : a->tv > 0	  ? "--tv"
+					  : NULL;
 
 	if (given && !a->inverse)
 		die_usage("%s: goes with --inverse", given);
@@ -107,8 +114,9 @@ check_sky_args(const struct job *j)
 		return;
 	if (j->type == 3 || (a->n && j->o.dim != 2))
 		die_usage("--pixel: goes with types 1 and 2, and with two axes");
-	if (a->coils || a->output || a->unit || a->window == WINDOW_GAUSS)
-		die_usage("--pixel: goes without --coils, --output, --unit and --window=gauss");
+	if (a->coils || a->tv > 0 || a->output || a->unit || a->window == WINDOW_GAUSS)
+		die_usage(
+		    "--pixel: goes without --coils, --tv, --output, --unit and --window=gauss");
 	if (a->common.gpu)
 		die_usage("--pixel: is for the CPU, and goes without -g");
 }
@@ -138,8 +146,10 @@ check_args(const struct job *j)
 		die_usage("--weights: goes with points to modes, or --inverse");
 	if (a->weights_to && !j->pipe && !j->weights_file)
 		die_usage("--weights-to: goes with --weights=pipe or --weights=FILE");
-	if (a->weights_to && a->common.share.n)
-		die_usage("--weights-to: goes without --part");
+	if (a->coils_to && !a->coils)
+		die_usage("--coils-to: goes with --coils");
+	if ((a->weights_to || a->coils_to) && a->common.share.n)
+		die_usage("--%s-to: goes without --part", a->weights_to ? "weights" : "coils");
 	check_inverse_args(a);
 	check_sky_args(j);
 }
@@ -149,6 +159,11 @@ usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 {
 	j->a = (struct args){.tol = 1e-6, .iter = 50, .rtol = 1e-4};
 	opt_parse(&program, argc, argv, &j->a, path, npath);
+	if (j->a.tv > 0 && !j->a.has_iter)
+		j->a.iter = 100;
+	if (j->a.tv > 0 && !j->a.has_rtol)
+		j->a.rtol = 5e-3;
+	j->find_coils = j->a.coils && !strcmp(j->a.coils, "auto");
 	j->sign = j->a.sign ? 1 : -1;
 	j->type = j->a.type;
 	if (j->a.adjoint) {

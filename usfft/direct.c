@@ -196,3 +196,107 @@ usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *p
 	free(right);
 	return err;
 }
+
+/* ---- maps of coils ---- */
+
+/* Returns the largest eigenvalue of the positive n x n matrix g, and sets v to its vector. next: n of scratch. */
+static double
+find_main(const double complex *g, size_t n, double complex *v, double complex *next)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = 1 + .1 * (double)(i % 7) * I;
+	for (int step = 0; step < 3000; step++) {
+		sum = 0;
+		for (size_t i = 0; i < n; i++) {
+			next[i] = 0;
+			for (size_t k = 0; k < n; k++)
+				next[i] += g[i * n + k] * v[k];
+			sum += pow(cabs(next[i]), 2);
+		}
+		for (size_t i = 0; i < n; i++)
+			v[i] = next[i] / sqrt(sum);
+	}
+	return sqrt(sum);
+}
+
+/* Value i of window p: i counts the places of the first coil, x first, then those of the others. */
+static double complex
+window_value(const struct usfft_centre *c, const double *lattice, size_t p, size_t i)
+{
+	size_t at = 0, step = 1;
+
+	for (int a = 0; a < 3; a++) {
+		const size_t moves = c->region[a] - c->window[a] + 1;
+		at += (p % moves + i % c->window[a]) * step;
+		p /= moves;
+		i /= c->window[a];
+		step *= c->region[a];
+	}
+	return lattice[2 * (i * step + at)] + lattice[2 * (i * step + at) + 1] * I;
+}
+
+/* What value i of a window is where pixel x alone is 1, for the coil of i. */
+static double complex
+pixel_value(const struct usfft_centre *c, const size_t x[3], size_t i)
+{
+	double turns = 0;
+
+	for (int a = 0; a < 3; i /= c->window[a++])
+		turns += mode(x[a], c->n[a], false) * (double)(i % c->window[a]) / (double)c->n[a];
+	return cexp(c->sign * 2 * 3.14159265358979323846 * turns * I);
+}
+
+int
+usfft_direct_map(const struct usfft_centre *c, const double *lattice, const size_t x[3],
+		 double *map)
+{
+	const size_t box = c->window[0] * c->window[1] * c->window[2], n = box * c->coils;
+	double complex *cov = calloc(n * n, sizeof *cov), *sq = calloc(n * n, sizeof *sq),
+		       *m = calloc(n * n, sizeof *m), *v = calloc(2 * n, sizeof *v);
+	double complex g[64] = {0}, all[64] = {0}, s[8], main[8], turn = 0;
+	const int err = cov && sq && m && v ? 0 : -ENOMEM;
+	size_t windows = 1;
+
+	for (int a = 0; a < 3; a++)
+		windows *= c->region[a] - c->window[a] + 1;
+	for (size_t i = 0; !err && i < n * n; i++) {
+		for (size_t p = 0; p < windows; p++)
+			cov[i] += window_value(c, lattice, p, i / n) *
+				  conj(window_value(c, lattice, p, i % n));
+		if (i / n % box == i % n % box)
+			all[i / n / box * c->coils + i % n / box] += cov[i];
+	}
+	const double t = err ? 0 : USFFT_MAPS_KEEP * find_main(cov, n, v, v + n);
+	for (size_t i = 0; !err && i < n * n; i++)
+		for (size_t k = 0; k < n; k++)
+			sq[i] += cov[i / n * n + k] * cov[k * n + i % n];
+	for (size_t d = 0; !err && d < c->coils; d++) { /* v = W of pixel x in coil d */
+		for (size_t i = 0; i < n; i++) {
+			v[i] = 0;
+			for (size_t k = d * box; k < (d + 1) * box; k++)
+				v[i] += sq[i * n + k] * pixel_value(c, x, k);
+		}
+		for (size_t i = 0; i < n * n; i++)
+			m[i] = sq[i] + (i % (n + 1) ? 0 : t * t);
+		eliminate(m, v, n);
+		for (size_t i = 0; i < n; i++)
+			g[i / box * c->coils + d] +=
+			    conj(pixel_value(c, x, i)) * v[i] / (double)box;
+	}
+	const double value = find_main(g, c->coils, s, v);
+	find_main(all, c->coils, main, v);
+	for (size_t k = 0; k < c->coils; k++)
+		turn += conj(main[k]) * s[k];
+	for (size_t k = 0; k < c->coils; k++) {
+		s[k] *= value < USFFT_MAPS_CROP ? 0 : conj(turn) / cabs(turn);
+		map[2 * k] = creal(s[k]);
+		map[2 * k + 1] = cimag(s[k]);
+	}
+	free(cov);
+	free(sq);
+	free(m);
+	free(v);
+	return err;
+}

@@ -33,4 +33,8 @@ int
 usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 		     const double *b, const struct usfft_inverse *v, double *modes);
 
+/* map = what usfft_espirit() writes at pixel x, a complex number for each of up to 8 coils. Returns 0 or -ENOMEM. */
+int usfft_direct_map(const struct usfft_centre *c, const double *lattice, const size_t x[3],
+		     double *map);
+
 #endif

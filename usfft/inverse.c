@@ -223,95 +223,6 @@ usfft_pipe(const struct usfft_options *given, const struct usfft_points *pt, int
 	return err;
 }
 
-/* ---- conjugate gradients ---- */
-
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-/* Iterates. p: the direction, and q: room for its product. */
-static int
-iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f, double *r,
-	double *p, double *q, struct usfft_outcome *got)
-{
-	const double first = dot(r, r, n);
-	double rho = first;
-	int err = 0;
-
-	if (!(first > 0))
-		return 0;
-	memcpy(p, r, n * sizeof *p);
-	got->residual = 1;
-	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
-		err = matrix(who, p, q);
-		const double curve = dot(p, q, n);
-		if (!err && !isfinite(curve))
-			return -ERANGE;
-		if (err || curve <= 0)
-			return err;
-		const double alpha = rho / curve;
-		for (size_t i = 0; i < n; i++) {
-			f[i] += alpha * p[i];
-			r[i] -= alpha * q[i];
-		}
-		const double next = dot(r, r, n), beta = next / rho;
-		for (size_t i = 0; i < n; i++)
-			p[i] = r[i] + beta * p[i];
-		rho = next;
-		got->iterations++;
-		got->residual = sqrt(rho / first);
-		if (v->step)
-			v->step(v->who, got);
-	}
-	return err;
-}
-
-/* Finds the power of two next to the largest |r[i]|, at which no square overflows or vanishes. Returns 0 or -ERANGE. */
-static int
-find_scale(const double *r, size_t n, double *scale)
-{
-	struct sample_stats s;
-
-	sample_stats_start(&s);
-	sample_stats_add(&s, r, n);
-	const double most = fmax(-s.lo, s.hi);
-	*scale = most > 0 ? ldexp(1, most < 0x1p-1000 ? -1000 : ilogb(most)) : 1;
-	return s.nan || s.inf ? -ERANGE : 0;
-}
-
-static void
-divide(double *x, size_t n, double by)
-{
-	for (size_t i = 0; i < n; i++)
-		x[i] /= by;
-}
-
-int
-usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
-	 double *r, struct usfft_outcome *got)
-{
-	double scale, *work = weir_alloc(n, 2 * sizeof *work);
-	int err = work ? find_scale(r, n, &scale) : -ENOMEM;
-
-	if (err) {
-		weir_free(work);
-		return err;
-	}
-	divide(r, n, scale);
-	memset(f, 0, n * sizeof *f);
-	*got = (struct usfft_outcome){0};
-	err = iterate(matrix, who, n, v, f, r, work, work + n, got);
-	divide(f, n, 1 / scale);
-	weir_free(work);
-	return err;
-}
-
 /* ---- the inverse ---- */
 
 /* The matrix of the normal equations. */
@@ -319,7 +230,7 @@ struct normal {
 	struct toeplitz t;
 	size_t n, coils; /* n: modes; coils: 0 without maps */
 	const double *maps;
-	double lambda;
+	double lambda, unit; /* unit: R sum_j w_j */
 	double *seen, *back; /* owned: n complex modes each, of one coil */
 };
 
@@ -418,7 +329,8 @@ make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_
 	a->n = 1;
 	for (int i = 0; i < o->dim; i++)
 		a->n *= o->n[i];
-	a->lambda = v->damp * sum * maps_power(v->maps, v->coils, a->n);
+	a->unit = sum * maps_power(v->maps, v->coils, a->n);
+	a->lambda = v->damp * a->unit;
 	a->seen = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->seen);
 	a->back = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->back);
 	if (!a->seen || !a->back)
@@ -502,7 +414,8 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
 	}
 	if (!err)
-		err = usfft_cg(apply, &a, 2 * a.n, v, modes, r, got);
+		err = v->tv > 0 ? usfft_tv(apply, &a, &o, a.unit, v, modes, r, got)
+				: usfft_cg(apply, &a, 2 * a.n, v, modes, r, got);
 	free_normal(&a);
 	weir_free(r);
 	return err;

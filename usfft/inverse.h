@@ -21,6 +21,7 @@ struct usfft_inverse {
 	void *who;
 
 	double damp;	    /* mu >= 0 */
+	double tv;	    /* nu >= 0: see usfft_tv() */
 	size_t coils;	    /* 0: no coils; maps is not read */
 	const double *maps; /* borrowed: [coil][modes], complex */
 };
@@ -54,6 +55,39 @@ int usfft_pipe(const struct usfft_options *o, const struct usfft_points *pt, int
 /* The options of the plan that usfft_pipe() makes for o: its window is as wide as the distance of modes. */
 struct usfft_options usfft_pipe_options(const struct usfft_options *o);
 
+/*
+ * Sensitivity maps from the centre of k-space (ESPIRiT: Uecker et al., Magn. Reson. Med. 71, 2014). A window has the values of all
+ * coils at some neighbours of a lattice. With y_p, the windows at all its places p, and the covariance C = sum_p y_p y_p*,
+ * whose largest eigenvalue is l, W = C^2 (C^2 + t^2)^-1 has t = USFFT_MAPS_KEEP l and keeps what windows have in common. The
+ * windows of an image that is 1 at pixel k alone are E s: s holds the sensitivities, and E the factors exp(s 2 pi i k.q/n)
+ * for the places q of a window. The map of a pixel is the main eigenvector of E* W E / the number of places, where its
+ * eigenvalue, 1 at most, is not below USFFT_MAPS_CROP; elsewhere it is 0. The sum of its squares is 1. Its product
+ * with the main component of all windows is real and positive.
+ */
+#define USFFT_MAPS_KEEP .001
+#define USFFT_MAPS_CROP .8
+
+/* Sizes are 1 along the axes beyond the last one. */
+struct usfft_centre {
+	int sign, threads;
+	size_t coils, n[3]; /* n: pixels */
+	size_t region[3],
+	    window[3]; /* points of the lattice, and of the windows on it; window <= region */
+};
+
+/* lattice: [coil][region], from -region / 2 on, complex. maps: [coil][n]. Returns 0, -ENOMEM or -ENODATA: no pixel has a map. */
+int usfft_espirit(const struct usfft_centre *c, const double *lattice, double *maps);
+
+/*
+ * The same for values at points, which usfft_inverse() takes to a lattice of 24 points at most along an axis, with windows
+ * of 6. It returns what usfft_inverse() returns; -ENODATA also when no point lies there.
+ */
+int usfft_maps(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
+	       const double *b, int sign, size_t coils, double *maps, size_t *bad);
+
+/* Bytes of the windows and of the two matrices of usfft_maps(), for coils in the modes of o. SIZE_MAX: too many to count. */
+size_t usfft_maps_bytes(const struct usfft_options *o, size_t coils);
+
 /* Conjugate gradients for a symmetric, positive matrix. */
 
 /* out = matrix in, for n reals each. It returns 0 or -errno. */
@@ -65,5 +99,16 @@ typedef int cg_matrix(void *who, const double *in, double *out);
  */
 int usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
 	     double *r, struct usfft_outcome *got);
+
+/*
+ * Does that for the modes of o with total variation: f minimises f* matrix f - 2 Re r* f + v->tv max |r_k| sum_k |D_k f|, by ADMM
+ * (solve.c). D_k f holds the differences of mode k and its next neighbour along each axis, in memory, and 0 at the last.
+ * unit: the size of the matrix. got->iterations counts products with it. The residual is the larger of |D f - z| / |f|,
+ * where z is the shrunk D f, and of what the equations lack with the subgradient at z, over |r|.
+ * Where there are fewer points than modes and v->tv is large, above .1 or so, it falls slowly. Then v->iter ends the rounds,
+ * and *got has the residual that is left.
+ */
+int usfft_tv(cg_matrix *matrix, void *who, const struct usfft_options *o, double unit,
+	     const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got);
 
 #endif

@@ -91,8 +91,8 @@ void values_free(struct values *v);
 struct args {
 	struct opt_common common;
 	int type, sign, window, output, iter, unit;
-	const char *n, *points, *targets, *weights, *weights_to, *coils, *pixel, *centre;
-	double tol, rtol, damp;
+	const char *n, *points, *targets, *weights, *weights_to, *coils, *coils_to, *pixel, *centre;
+	double tol, rtol, damp, tv;
 	bool adjoint, batch, inverse, strict, has_iter, has_rtol;
 };
 
@@ -110,11 +110,12 @@ struct job {
 	double degrees[2], centre[2]; /* of --pixel and --centre, as given */
 	bool pipe;		      /* --weights=pipe */
 	const char *weights_file;     /* of --weights; NULL: none */
+	bool find_coils;	      /* --coils=auto */
 	struct gpu *gpu;	      /* NULL: the CPU */
 
 	struct raw_in *in;
-	struct raw_out *out, *weights_out; /* weights_out: NULL: none */
-	struct slices share;		   /* the items that --part leaves; without it, all */
+	struct raw_out *out, *weights_out, *coils_out; /* the last two: NULL: none */
+	struct slices share; /* the items that --part leaves; without it, all */
 	struct stats st;
 	struct usfft_seconds took;
 
@@ -124,7 +125,7 @@ struct job {
 	double *weights; /* owned: of the item, of fixed points, or from a file; NULL: none */
 	size_t nweights; /* numbers in the file; 0: there is none */
 	bool weighed;	 /* an item has got its weights */
-	double *maps;	 /* owned: of --coils, complex; NULL: none */
+	double *maps;	 /* owned: of --coils, complex, or of the item; NULL: none */
 	size_t coils;	 /* maps */
 
 	struct usfft_plan *plan; /* owned: of the last item; NULL: none */
@@ -192,7 +193,7 @@ void item_judge(const struct job *j, int err, const size_t *bad);
 void item_check_tolerance(const struct job *j, const struct usfft_options *o);
 
 /* Dies when a grid of so many bytes is larger than --max-bytes. SIZE_MAX: there is no such grid. */
-void item_check_memory(const struct job *j, size_t bytes);
+void item_check_memory(const struct job *j, size_t bytes, const char *what);
 
 /*
  * Writes n reals of the results. It dies when one is not finite: then sums have overflowed, since the input is finite. This

@@ -23,7 +23,8 @@ static void
 open_share(struct job *j, char **path, size_t npath)
 {
 	const struct args *a = &j->a;
-	const char *const files[] = {a->points, a->targets, a->coils, j->weights_file};
+	const char *const files[] = {a->points, a->targets, j->find_coils ? NULL : a->coils,
+				     j->weights_file};
 	uint64_t hash = share_begin(&a->common);
 	bool batch = a->batch;
 
@@ -58,6 +59,8 @@ finish(struct job *j)
 {
 	if (j->weights_out)
 		raw_finish(j->weights_out);
+	if (j->coils_out)
+		raw_finish(j->coils_out);
 	slices_close(&j->share, j->out);
 	if (!j->gpu) {
 		stats_add(&j->st, "sort", "%.9f", j->took.sort);

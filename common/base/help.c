@@ -49,6 +49,7 @@ static const char aliases[] =
     "rawtopnm colormap=pgmtoppm of Netpbm colours levels; --labels colours numbers\0"
     "usfft size=-n NX,NY,NZ are the modes\0fitstoraw extname=--hdu\0"
     "dptrace from=-p X,Y -p X,Y are the ends of a line\0"
+    "usfft maps=--coils\0usfft maps-to=--coils-to\0"
     "dptrace start=-p X,Y -p X,Y are the ends of a line\0"
     "morphrec threshold=rawmath 'a > T' is a threshold\0output=--out\0jobs=--threads\0"
     "silent=--quiet\0threshold=--above\0min-area=--min-size\0boundary=--edge\0mode=--edge\0"

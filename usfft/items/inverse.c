@@ -1,6 +1,7 @@
 /* --inverse: reads an item of values at points, and writes an item of modes. */
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
@@ -16,7 +17,9 @@ item_load_coils(struct job *j)
 	struct img x;
 	size_t n = 1;
 
-	if (!path)
+	if (j->a.coils_to)
+		j->coils_out = raw_create(j->a.coils_to, RAW_AS_RAW);
+	if (!path || j->find_coils)
 		return;
 	raw_load_file(path, j->a.common.max_bytes, true, &x);
 	const int first = img_is_complex(&x) ? 1 : 0, axes = x.dim - first;
@@ -35,6 +38,45 @@ item_load_coils(struct job *j)
 		if (!isfinite(j->maps[i]))
 			die("%s: sample %zu is NaN or infinite", path, i / 2);
 	img_free(&x);
+}
+
+/* Sets j->coils to the number of sets of values for the points that item x holds, and makes room for their maps. */
+static void
+count_coils(struct job *j, const struct img *x)
+{
+	size_t count;
+
+	img_count(x, &count);
+	if (img_is_complex(x) || img_key(x, "columns"))
+		count /= x->axis[0].n;
+	j->coils = count < j->at.pt.m ? 1 : count / j->at.pt.m;
+	weir_free(j->maps);
+	j->maps = NULL;
+}
+
+/* Finds the maps that --coils asks for, and writes them to the file of --coils-to. */
+static void
+map_coils(struct job *j, const struct usfft_options *o, const struct usfft_points *pt,
+	  const double *w, const double *b)
+{
+	const size_t dim = (size_t)o->dim, n = 2 * item_modes(o) * j->coils;
+	size_t sizes[5] = {2}, bad;
+	struct img y;
+
+	if (j->find_coils) {
+		j->maps = weir_xalloc(n, sizeof *j->maps);
+		item_judge(j, usfft_maps(o, pt, w, b, j->sign, j->coils, j->maps, &bad), &bad);
+	}
+	if (!j->coils_out)
+		return;
+	memcpy(sizes + 1, o->n, dim * sizeof *sizes);
+	sizes[dim + 1] = j->coils;
+	img_init(&y, IMG_F64, o->dim + 2, sizes);
+	strcpy(y.axis[0].kind, "complex");
+	opt_add_history(&y, &j->a.common);
+	raw_head(j->coils_out, &y);
+	raw_write(j->coils_out, j->maps, n);
+	img_free(&y);
 }
 
 struct watcher {
@@ -59,23 +101,20 @@ check_plan(const struct job *j, int dim)
 	if (dim != j->o.dim)
 		raw_die(j->in, "points of %d axes, but -n of %d", dim, j->o.dim);
 	item_check_tolerance(j, &j->o);
-	item_check_memory(j, usfft_inverse_bytes(&j->o));
+	item_check_memory(j, usfft_inverse_bytes(&j->o), "the grid");
+	if (j->find_coils)
+		item_check_memory(j, usfft_maps_bytes(&j->o, j->coils),
+				  "the matrix of --coils=auto");
 }
 
 void
 item_invert(struct job *j, struct img *x)
 {
+	if (j->find_coils)
+		count_coils(j, x);
 	const size_t sets = j->coils ? j->coils : 1;
 	struct item_input q = item_input(j, x, j->at.pt.m, sets);
 	struct watcher who = {.a = &j->a};
-	const struct usfft_inverse v = {.sign = j->sign,
-					.iter = j->a.iter,
-					.rtol = j->a.rtol,
-					.step = watch,
-					.who = &who,
-					.damp = j->a.damp,
-					.coils = j->coils,
-					.maps = j->maps};
 	struct usfft_options o = j->o;
 	struct usfft_outcome got;
 	size_t bad = 0;
@@ -90,6 +129,16 @@ item_invert(struct job *j, struct img *x)
 	item_compute(j);
 	const double *w =
 	    j->a.pixel ? sky_weigh(j, &q.at.pt, o.n) : item_weigh(j, &q.at.pt, q.at.pt.m, &o);
+	map_coils(j, &o, &q.at.pt, w, b);
+	const struct usfft_inverse v = {.sign = j->sign,
+					.iter = j->a.iter,
+					.rtol = j->a.rtol,
+					.step = watch,
+					.who = &who,
+					.damp = j->a.damp,
+					.tv = j->a.tv,
+					.coils = j->coils,
+					.maps = j->maps};
 	progress_start(&who.bar, j->a.common.quiet);
 	int err;
 	if (j->a.pixel)

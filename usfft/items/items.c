@@ -25,6 +25,8 @@ item_judge(const struct job *j, int err, const size_t *bad)
 		raw_die(j->in, "the box of the points times that of the targets is too large");
 	if (err == -EOVERFLOW)
 		raw_die(j->in, "more than %d points or too many modes", USFFT_MAXPOINTS);
+	if (err == -ENODATA)
+		raw_die(j->in, "--coils=auto finds no maps in the middle of k-space");
 	if (err == -ERANGE)
 		raw_die(j->in, "the values or weights are too large");
 	if (err == -EIO)
@@ -46,14 +48,14 @@ item_check_tolerance(const struct job *j, const struct usfft_options *o)
 }
 
 void
-item_check_memory(const struct job *j, size_t bytes)
+item_check_memory(const struct job *j, size_t bytes, const char *what)
 {
 	const size_t limit = weir_limit(j->a.common.max_bytes);
 
 	if (bytes == SIZE_MAX)
-		raw_die(j->in, "the grid for these modes is too large");
+		raw_die(j->in, "%s for these modes is too large", what);
 	if (bytes > limit)
-		raw_die(j->in, "%zu bytes for the grid, more than %zu: see --max-bytes", bytes,
+		raw_die(j->in, "%zu bytes for %s, more than %zu: see --max-bytes", bytes, what,
 			limit);
 }
 
@@ -522,7 +524,7 @@ item_plan(struct job *j, const struct usfft_options *o)
 	j->planned = *o;
 	j->planned.many = j->fixed && !j->gpu;
 	item_check_tolerance(j, o);
-	item_check_memory(j, usfft_bytes(&j->planned));
+	item_check_memory(j, usfft_bytes(&j->planned), "the grid");
 	usfft_free(j->plan);
 	item_judge(j, usfft_plan(&j->plan, &j->planned), NULL);
 	if (j->fixed)
@@ -586,7 +588,7 @@ pipe_weights(struct job *j, const struct usfft_points *pt, const struct usfft_op
 	const struct usfft_options grid = usfft_pipe_options(o);
 	size_t bad = 0;
 
-	item_check_memory(j, usfft_bytes(&grid));
+	item_check_memory(j, usfft_bytes(&grid), "the grid");
 	weir_free(j->weights);
 	j->weights = weir_xalloc(pt->m, sizeof *j->weights);
 	item_judge(j,
@@ -789,7 +791,7 @@ item_points_to_points(struct job *j, struct img *x)
 	o.dim = q.at.dim;
 	o.single = q.v.single;
 	item_check_tolerance(j, &o);
-	item_check_memory(j, usfft_type3_bytes(&o, from, to));
+	item_check_memory(j, usfft_type3_bytes(&o, from, to), "the grid");
 	void *z = weir_xalloc(to->m, 2 * sizeof(double));
 	if (q.v.cstride != 2)
 		make_own(j, &q.v, from->m, NULL);

@@ -36,7 +36,7 @@ make_plan(struct job *j, const struct usfft_points *pt, const size_t n[3])
 	usfft_sky_free(j->sky);
 	j->sky = NULL;
 	item_check_tolerance(j, &s.o);
-	item_check_memory(j, usfft_bytes(&s.o));
+	item_check_memory(j, usfft_bytes(&s.o), "the grid");
 	const int err = usfft_sky_plan(&j->sky, &s, pt, &bad);
 	item_judge(j, err, &bad);
 	memcpy(j->sky_n, n, sizeof j->sky_n);
