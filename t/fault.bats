@@ -10,6 +10,7 @@ setup() {
 	gen kernels 3 2 2 >kernel.nrrd
 	export TMPDIR=$PWD
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
+	gen --type=double values 3 1 2 4 >three
 	gen noise 16 12 >image
 	echo '1 1 1 5' >palette
 	echo '{"type":"LineString","coordinates":[[2,2],[12,9]]}' >lines.json
@@ -79,6 +80,7 @@ image dptrace -t 2 --quiet --score=edge --objective=cost --to=wkt -p -.5,-.5 -p 
 image dptrace -t 2 --quiet --to=wkt -f lines.json
 image dptrace -t 2 --quiet --objective=cost --to=wkt -p 1,1 -p 14,1
 image usfft -t 2 -T 2 -p points.nrrd
+three usfft -t 2 --quiet -T 2 --inverse --tv=.01 --coils=auto --iter=7 -n 3,2 -p points.nrrd
 fits fitstoraw
 short fitstoraw
 image rawtofits

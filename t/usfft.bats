@@ -200,6 +200,52 @@ END
 	fails 2 '--coils: needs the points' usfft -T 2 --inverse --coils=maps.nrrd -n 4 pv.nrrd
 }
 
+@test "total variation: an edge by hand, few spokes of a piecewise constant picture, none, and any number of threads" {
+	doubles 1x4 -.5 -.25 0 .25 >at.nrrd # A* A is 4 times the identity
+	doubles 4 0 0 4 4 | usfft -T 2 -e 1e-12 -p at.nrrd >v.nrrd
+	# 4 (2 a^2 + 2 (4 - b)^2) + .5 * 16 (b - a) is least at .5 and 3.5
+	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 --iter=1000 --tv=.5 -n 4 -p at.nrrd --output=real v.nrrd >out
+	[ "$(numbers <out)" = "0.5000 0.5000 3.5000 3.5000" ]
+	awk 'BEGIN { for (y = 0; y < 24; y++) for (x = 0; x < 24; x++) print (x > 5 && x < 15 && y > 8 && y < 20) + 2 * (x > 10 && y < 16) }' |
+		texttoraw --sizes=24,24 >picture.nrrd
+	awk 'BEGIN { for (a = 0; a < 9; a++) for (r = -24; r < 24; r++) print r / 48 * cos(a / 3), r / 48 * sin(a / 3) }' | texttoraw >spokes.nrrd
+	usfft -T 2 -p spokes.nrrd picture.nrrd >v.nrrd
+	set -- usfft --quiet -T 2 --inverse -n 24,24 -p spokes.nrrd --output=real
+	"$@" -o plain.nrrd v.nrrd
+	"$@" --tv=0 v.nrrd | tail -c 4608 | cmp - <(tail -c 4608 plain.nrrd)
+	"$@" --tv=.001 --iter=300 -t 1 -o tv.nrrd v.nrrd
+	"$@" --tv=.001 --iter=300 -t 7 v.nrrd | cmp - tv.nrrd
+	for of in plain tv; do
+		rawmath '(a - b)^2' $of.nrrd picture.nrrd | rawtotext | awk '{ for (i = 1; i <= NF; i++) s += $i } END { print s }' >$of
+	done
+	awk '{ getline tv <"tv"; exit !(tv * 10 < $1) }' plain
+	fails 2 '--tv: goes with --inverse' usfft -T 1 --tv=1 -n 4 pv.nrrd
+	fails 2 '--tv: is for the CPU' usfft -g -T 2 --inverse --tv=1 -n 4 pv.nrrd
+}
+
+@test "maps of coils are found in the data" {
+	# Two coils see a disk with the constant factors 3 and 4 i: the maps are .6 and .8 i, but for a phase.
+	pgmramp -ellipse 32 32 | pamthreshold -simple -threshold=.2 | pamtopnm | pgmtoraw >disk.nrrd
+	awk 'BEGIN { for (a = 0; a < 60; a++) for (r = -32; r < 32; r++) print r / 64 * cos(a * atan2(0, -1) / 60), r / 64 * sin(a * atan2(0, -1) / 60) }' |
+		texttoraw >spokes.nrrd
+	usfft -T 2 -p spokes.nrrd disk.nrrd | rawtotext | awk '{ for (i = 1; i < NF; i += 2) { a = a "\n" (3 * $i) " " (3 * $(i + 1)); b = b "\n" (-4 * $(i + 1)) " " (4 * $i) } } END { print a b }' |
+		texttoraw --sizes=2,3840,2 | sed '/^columns/d;s/^kinds: [a-z]*/kinds: complex/' >v.nrrd
+	usfft -T 2 --inverse --maps=auto --maps-to=maps.nrrd --damp=.001 -n 32,32 -p spokes.nrrd -o image.nrrd v.nrrd
+	grep -aqx 'sizes: 2 32 32 2' maps.nrrd
+	samples maps.nrrd | xargs -n2 | awk '{ re[NR - 1] = $1; im[NR - 1] = $2 } END { a = 16 * 32 + 16; b = a + 1024
+		print int(1000 * sqrt(re[a] ^ 2 + im[a] ^ 2) + .5), int(1000 * (re[b] * re[a] + im[b] * im[a]) + .5), int(1000 * (im[b] * re[a] - re[b] * im[a]) + .5)
+	}' >ratio
+	[ "$(tr -d - <ratio)" = "600 0 480" ]
+	usfft -t 7 -T 2 --inverse --coils=auto --damp=.001 -n 32,32 -p spokes.nrrd v.nrrd | tail -c 16384 | cmp - <(tail -c 16384 image.nrrd)
+	usfft -T 2 --inverse --coils=maps.nrrd --damp=.001 -n 32,32 -p spokes.nrrd v.nrrd | tail -c 16384 | cmp - <(tail -c 16384 image.nrrd)
+	doubles 2x1 .4 .4 >far.nrrd
+	doubles 1x2 1 1 >w.nrrd
+	fails 1 'finds no maps' usfft -T 2 --inverse --coils=auto -n 100,100 -p far.nrrd w.nrrd
+	fails 1 'bytes for the matrix of --coils=auto' usfft --max-bytes=500k -T 2 --inverse --coils=auto -n 32,32 -p spokes.nrrd v.nrrd
+	fails 2 '--coils: is for the CPU' usfft -g -T 2 --inverse --coils=auto -n 4 -p spokes.nrrd v.nrrd
+	fails 2 '--coils-to: goes with --coils' usfft -T 2 --inverse --coils-to=m -n 4 -p spokes.nrrd v.nrrd
+}
+
 @test "an item of no points is refused" {
 	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
 	fails 1 'sizes must be 2 numbers >= 1, not '\''4 0' usfft -T 1 -n 4,4 none.nrrd
