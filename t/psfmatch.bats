@@ -74,6 +74,19 @@ least() {
 	[ ! -e none.nrrd ]
 }
 
+@test "--psf is the point spread function of the frame, beside REF or without it" {
+	rawmath --sizes=400,300 '100 + 1000 * exp(-((x % 43.3 - 21)^2 + (y % 39.7 - 19)^2) / 4.5) + .1 * sin(x * 7 + y * 13)' >frame.nrrd
+	psfmatch --degree=0 --psf=psf.nrrd frame.nrrd
+	rawmath 'a - exp(-((x - 10)^2 + (y - 10)^2) / 4.5) / 14.137' psf.nrrd >off.nrrd
+	least off.nrrd 1e-4
+	wconv -k psf.nrrd --edge=nearest frame.nrrd | rawinfo | grep -q '^nan: 0'
+	psfmatch --degree=0 --psf=beside.nrrd frame.nrrd frame.nrrd >kernel.nrrd
+	cmp <(tail -c 1764 psf.nrrd) <(tail -c 1764 beside.nrrd)
+	run -1 psfmatch --psf=none.nrrd <(rawmath --sizes=100,100 3)
+	[ ! -e none.nrrd ]
+	run -2 psfmatch --psf=psf.nrrd --subtract frame.nrrd
+}
+
 @test "an infinite pixel hides no saturated stars" {
 	field
 	for name in ref new; do

@@ -10,6 +10,8 @@ static const struct opt table[] = {
     {0, "sigma", OPT_FLAG, AT(sigma), NULL, "with --subtract: divide by the noise of each pixel"},
     {0, "noise", OPT_STR, AT(noise), "FILE", "write the noise of the difference", .writes = true,
      .unrecorded = true},
+    {0, "psf", OPT_STR, AT(psf), "FILE", "write the point spread function of NEW", .writes = true,
+     .unrecorded = true},
     {0, "convolve", OPT_WORD, AT(o.convolve), "WHICH", "%s, for --subtract (either)",
      .words = "ref|new|either", .seen = AT(has_convolve)},
     {0, "gain", OPT_ABOVE, AT(o.gain), "E", "electrons in a unit of the pictures"},
@@ -36,10 +38,18 @@ psfmatch_args(int argc, char **argv)
 {
 	struct args args = {
 	    .o = {.degree = 2, .background = 1, .smooth = 100, .gain = INFINITY, .top = INFINITY}};
+	static char *alone[2]; /* the frame in the place of both */
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	if (args.npath != 2)
-		die_usage("two pictures are needed, REF and NEW; see %s --help", weir_prog);
+	if (args.npath != 2 && !(args.npath == 1 && args.psf))
+		die_usage("two pictures are needed, REF and NEW, or one with --psf; see %s --help",
+			  weir_prog);
+	if (args.npath == 1 && (args.subtract || args.common.out))
+		die_usage("%s: goes with two pictures", args.subtract ? "--subtract" : "-o");
+	if (args.npath == 1) {
+		alone[0] = alone[1] = args.path[0];
+		args.path = alone;
+	}
 	if (args.o.size && args.o.size % 2 == 0)
 		die_usage("--size: %d is even", args.o.size);
 	if (args.o.basis == PSFMATCH_DELTA && args.o.size > 31)

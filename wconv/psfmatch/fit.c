@@ -748,6 +748,11 @@ fit_degree(struct psfmatch *m, const float *ref, const float *new, size_t w, siz
 			       .scale_y = (double)h / 2};
 	if ((e = psfmatch_measure_sky(&field, o->top)))
 		return e == -EDOM ? why_set(why, "too few pixels are known") : no_memory(why);
+	if (o->points) {
+		field.r = (struct psfmatch_sky){.top = INFINITY};
+		field.noise = field.n.noise;
+		field.shared = 0;
+	}
 	if (find_stamps(&f, &field, o))
 		e = no_memory(why);
 	e = e ? e : count_used(&f, why);

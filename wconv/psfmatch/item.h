@@ -10,7 +10,7 @@ struct args {
 	struct opt_common common;
 	struct psfmatch_options o;
 	bool has_smooth, has_convolve, subtract, sigma;
-	const char *noise; /* the file of --noise, or NULL */
+	const char *noise, *psf; /* the files of --noise and --psf, or NULL */
 	char **path;
 	size_t npath;
 };

@@ -107,10 +107,51 @@ put(struct args *args, const struct psfmatch *m, const struct picture *ref,
 	free(history);
 }
 
+/* Writes the point spread function of the second frame to the file of --psf, and leaves what was found in m. */
+static void
+put_psf(const struct args *args, const struct picture *frame, struct psfmatch *m, struct stats *st)
+{
+	const long moved[2] = {0};
+	double corner[2];
+	struct why why;
+	struct raw_out *out = raw_create(args->psf, RAW_AS_RAW);
+
+	psfmatch_find_corner(frame, args->path[1], corner);
+	if (psfmatch_find_psf(m, frame->v, frame->w, frame->h, &args->o, &why))
+		die("%s: %s", args->path[1], why.text);
+	psfmatch_write_kernels(out, m, corner, moved, args);
+	st->bytes_out += raw_bytes_out(out);
+	raw_finish(out);
+}
+
+/* Writes what one frame has: its point spread function. */
+static int
+describe(const struct args *args)
+{
+	struct stats st;
+	struct psfmatch m;
+
+	stats_start(&st);
+	struct picture frame = psfmatch_read_picture(args->path[0], args);
+	stats_charge(&st, STATS_READ);
+	put_psf(args, &frame, &m, &st);
+	stats_charge(&st, STATS_COMPUTE);
+	st.items = 1;
+	st.threads = args->common.threads;
+	st.bytes_in = frame.w * frame.h * img_type_size(frame.file.type);
+	report(args, &m, frame.moved, &st);
+	stats_print(&st, &args->common);
+	psfmatch_free(&m);
+	psfmatch_drop_picture(&frame);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct args args = psfmatch_args(argc, argv);
+	if (args.npath == 1)
+		return describe(&args);
 	double corner[2] = {0};
 	struct why why;
 	struct psfmatch m;
@@ -125,6 +166,10 @@ main(int argc, char **argv)
 	if (!args.subtract)
 		psfmatch_find_corner(&ref, args.path[0], corner);
 	stats_charge(&st, STATS_READ);
+	if (args.psf) {
+		put_psf(&args, &new, &m, &st);
+		psfmatch_free(&m);
+	}
 	if (psfmatch_fit(&m, ref.v, new.v, ref.w, ref.h, &args.o, &why))
 		die("%s: %s", args.path[1], why.text);
 	for (int k = 0; k < 2; k++)
@@ -136,7 +181,7 @@ main(int argc, char **argv)
 	st.threads = args.common.threads;
 	st.bytes_in = ref.w * ref.h * img_type_size(ref.file.type) +
 		      new.w *new.h *img_type_size(new.file.type);
-	st.bytes_out = raw_bytes_out(out);
+	st.bytes_out += raw_bytes_out(out);
 	raw_finish(out);
 	if (noises) {
 		st.bytes_out += raw_bytes_out(noises);

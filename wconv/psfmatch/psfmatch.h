@@ -59,6 +59,8 @@ struct psfmatch_options {
 	/* a star is not used when its stamp, or what the kernels reach from there, has a pixel above this in ref or new */
 	double top;
 	int threads;
+	/* ref has neither sky nor noise */
+	bool points;
 };
 
 struct psfmatch {
@@ -107,6 +109,13 @@ struct psfmatch {
 /* ref, new: [h][w], NaN where the pixel is unknown. Returns 0, or -ENOMEM or -1 with a sentence in why; m is then empty. */
 int psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, size_t h,
 		 const struct psfmatch_options *o, struct why *why);
+
+/*
+ * Does so with the point spread function of a frame, which is m's kernel, of the sum 1, for the kernel that turns points into the
+ * frame's stars. The error is that of psfmatch_fit().
+ */
+int psfmatch_find_psf(struct psfmatch *m, const float *frame, size_t w, size_t h,
+		      const struct psfmatch_options *o, struct why *why);
 
 /* Returns how many terms u^i v^j, i + j <= degree, there are. */
 static inline size_t
@@ -278,6 +287,9 @@ int psfmatch_find_stamps(const struct psfmatch_field *f, size_t margin, struct p
  */
 void psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,
 			  double width[2]);
+
+/* Returns the width at half height, along rows and columns, of the star whose peak is pixel `at`. */
+double psfmatch_width(const float *from, size_t w, size_t at, double sky);
 
 /* Finds what struct psfmatch calls shift. */
 void psfmatch_find_shift(const struct psfmatch_field *f, const struct psfmatch_stamp *s, size_t n,

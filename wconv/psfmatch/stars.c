@@ -411,12 +411,10 @@ half_width(const float *from, size_t at, ptrdiff_t step, double sky)
 	return FAR;
 }
 
-/* Returns the width of the stamp's star at half height, along rows and columns. */
-static double
-star_width(const float *from, size_t w, const struct psfmatch_stamp *s, double sky)
+double
+psfmatch_width(const float *from, size_t w, size_t at, double sky)
 {
 	const ptrdiff_t row = (ptrdiff_t)w;
-	const size_t at = find_peak(from, w, s, NEAR);
 
 	return .5 * (half_width(from, at, 1, sky) + half_width(from, at, -1, sky) +
 		     half_width(from, at, row, sky) + half_width(from, at, -row, sky));
@@ -429,8 +427,10 @@ psfmatch_find_widths(const struct psfmatch_field *f, const struct psfmatch_stamp
 	double ref[PSFMATCH_STAMPS], new[PSFMATCH_STAMPS];
 
 	for (size_t i = 0; i < n; i++) {
-		ref[i] = star_width(f->ref, f->w, s + i, s[i].sky_ref);
-		new[i] = star_width(f->new, f->w, s + i, s[i].sky_new);
+		ref[i] = psfmatch_width(f->ref, f->w, find_peak(f->ref, f->w, s + i, NEAR),
+					s[i].sky_ref);
+		new[i] = psfmatch_width(f->new, f->w, find_peak(f->new, f->w, s + i, NEAR),
+					s[i].sky_new);
 	}
 	width[0] = n ? psfmatch_quartile(ref, n) : 0;
 	width[1] = n ? psfmatch_quartile(new, n) : 0;
