@@ -59,6 +59,7 @@ is_star(const struct psfmatch_field *f, size_t at, double sky)
 		/* of equal pixels the first is the peak */
 		if (!(k < 12 ? v < *p : v <= *p))
 			return false;
+		/* the eight beside it */
 		around += k / 5 % 4 && k % 5 % 4 && k != 12 ? (double)v - sky : 0;
 	}
 	return around > .16 * ((double)*p - sky);
