@@ -105,6 +105,12 @@ row() {
 	local sigma=.8493218 # its samples are 1, 1/2, 1/16, 1/512: of these 1090 is the sum
 	item float '7 1' -- 0 0 0 1090 0 0 0 >x.nrrd
 	gives '1 32 256 512 256 32 1' --gaussian=$sigma
+	sed -i 's/^sizes:.*/&\nspacings: .5 .25\nunits: "um" "um"/' x.nrrd
+	gives '1 32 256 512 256 32 1' --gaussian=.4246609um
+	gives '1 32 256 512 256 32 1' --gaussian=.4246609,0um
+	fails 1 '--gaussian: its axis 0 has no unit mm, but um' wconv --gaussian=1mm x.nrrd
+	sed 's/^spacings:.*/spacings: 1 1/' x.nrrd >wider.nrrd
+	wconv --gaussian=1um x.nrrd wider.nrrd 2>&1 >two.nrrd | grep -F 'its spacing along axis 0 is not that of the items before'
 	row
 	gives '1.33333 2 3 4 4.66667' --box=3
 	gives '1 1.5 2.5 3.5 4.5' --box=2,9

@@ -11,7 +11,8 @@
 
 static const struct opt table[] = {
     {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels"},
-    {0, "gaussian", OPT_STR, AT(gaussian), "SIGMA,...", "a Gaussian instead, along x, y, z"},
+    {0, "gaussian", OPT_STR, AT(gaussian), "SIGMA,...",
+     "a Gaussian instead, along x, y, z, in pixels or 2um"},
     {0, "box", OPT_STR, AT(box), "N,...", "the mean of N pixels instead, along x, y, z"},
     {0, "grid", OPT_STR, AT(grid), "GXxGY", "the file is a sheet of GX by GY kernels"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
@@ -84,7 +85,15 @@ parse_made(struct args *args)
 	if (args->kernels)
 		return;
 	args->made.box = box;
-	args->made.axes = opt_reals_upto(option, box ? args->box : args->gaussian, ',', size, 3);
+	char *text = weir_xstrdup(box ? args->box : args->gaussian), *end = text + strlen(text);
+	while (!box && end > text && !strchr("0123456789.,", end[-1]))
+		end--;
+	if (*end && end > text) {
+		args->made.unit = args->gaussian + (end - text);
+		*end = 0;
+	}
+	args->made.axes = opt_reals_upto(option, text, ',', size, 3);
+	weir_free(text);
 	size[1] = args->made.axes == 1 ? size[0] : size[1];
 	for (int a = 0; a < 3; a++)
 		if (!(size[a] >= box && size[a] <= 1e6) || (box && size[a] != floor(size[a])))

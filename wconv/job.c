@@ -86,6 +86,41 @@ pose_volume(struct job *j, const struct img *x)
 /* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
 enum { GPU_TILES = 32 };
 
+/* Makes the kernel whose sizes are in a unit, by the spacings of the first item, which the others must have, too. */
+static void
+scale_kernel(struct job *j, const struct img *x)
+{
+	struct wconv_made made = j->args->made;
+	const int first = img_row_axis(x);
+	struct img file;
+	struct why why;
+
+	for (int a = 0; a < (made.axes < 3 ? 2 : 3); a++) {
+		const struct img_axis *axis = x->dim > first + a ? &x->axis[first + a] : NULL;
+		if (!axis || !axis->unit || strcmp(axis->unit, made.unit) || !axis->spacing)
+			raw_die(j->in, "--gaussian: its axis %d has no unit %s%s%s", first + a,
+				made.unit, axis && axis->unit ? ", but " : "",
+				axis && axis->unit ? axis->unit : "");
+		made.size[a] /= fabs(axis->spacing);
+		if (j->scaled && fabs(made.size[a] - j->pixels[a]) > 1e-6 * j->pixels[a])
+			raw_die(
+			    j->in,
+			    "--gaussian: its spacing along axis %d is not that of the items before",
+			    first + a);
+		if (!(made.size[a] <= 1e6))
+			raw_die(j->in, "--gaussian: %g pixels along axis %d are more than 1e6",
+				made.size[a], first + a);
+	}
+	if (j->scaled)
+		return;
+	j->scaled = true;
+	memcpy(j->pixels, made.size, sizeof j->pixels);
+	wconv_drop_kernels(&j->kernels);
+	if (wconv_make_kernel(&file, &made) ||
+	    wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
+		die("no memory for a kernel of that size");
+}
+
 /* Fills in what the item says about the problem. */
 static void
 pose(struct job *j, const struct img *x)
@@ -149,6 +184,8 @@ job_pose(struct job *j, const struct img *x)
 	const double corner[2] = {j->corner[0], j->corner[1]};
 
 	j->done = 0;
+	if (j->args->made.unit)
+		scale_kernel(j, x);
 	pose(j, x);
 	j->planned = (j->plan || j->restore || j->volume) && same_shape(&before, &j->q) &&
 		     corner[0] == j->corner[0] && corner[1] == j->corner[1];

@@ -32,6 +32,9 @@ struct job {
 	double corner[2];
 	/* the plans were made for an item of the same shape; integers were said to have more digits than a float */
 	bool planned, said_narrow;
+	/* the sizes in pixels of a Gaussian that is given in a unit, from the first item on */
+	bool scaled;
+	double pixels[3];
 	/* how many pictures of the item are done; samples in a row of the item, and of the result */
 	size_t done, row, out_row;
 };

@@ -35,9 +35,10 @@ struct wconv_kernels {
 int wconv_take_kernels(struct wconv_kernels *k, struct img *file, const struct wconv_ask *ask,
 		       struct wconv_problem *q, struct why *why);
 
-/* A kernel without a file: a Gaussian, or a box, of these sizes in pixels, and of three axes where these are. */
+/* A kernel without a file: a Gaussian, or a box, of these sizes in pixels or in `unit`, and of three axes where these are. */
 struct wconv_made {
 	bool box;
+	const char *unit; /* NULL: pixels */
 	size_t axes;
 	double size[3];
 };
