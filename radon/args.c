@@ -7,10 +7,20 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/words.h"
 #include "gpu/use.h"
-#include "radon/args.h"
+#include "radon/stream/gathers.h"
+
+struct args {
+	struct opt_common common;
+	const char *curves, *qy, *lsq, *sparse, *mute, *polygons, *offsets, *adapt;
+	int curve, method, nan;
+	double reference, azimuth, depth, taper, fmin, fmax;
+	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
+	bool curve_given, model, balance;
+};
 
 /* ---- polygons ---- */
 
@@ -338,12 +348,12 @@ check_together(const struct args *a, const struct radon_options *o)
 }
 
 void
-radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, char ***operand,
-	   size_t *n)
+radon_args(int argc, char **argv, struct gathers_options *g, char ***operand, size_t *n)
 {
+	static struct args args; /* g borrows from it */
+	struct args *const a = &args;
 	struct radon_options *o = &g->radon;
 
-	*a = (struct args){0};
 	opt_parse(&program, argc, argv, a, operand, n);
 	o->mode = a->model ? RADON_MODEL : RADON_ADJOINT;
 	if (a->lsq_given)
@@ -383,6 +393,7 @@ radon_args(int argc, char **argv, struct args *a, struct gathers_options *g, cha
 	g->depth = a->depth;
 	g->azimuth = a->azimuth;
 	g->offsets = a->offsets;
+	g->polygons = a->polygons;
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;
 	g->balance = a->balance;

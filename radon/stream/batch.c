@@ -1,3 +1,11 @@
+/*
+ * Reads and writes gathers in batches: see common/stream/pipeline.h. The gathers of one batch share a plan, which serves the next
+ * batch too when the gathers are alike. Two batches are in memory. Each has up to 2 gathers a thread, or up to BATCH_GPU gathers
+ * for the GPU. Large gathers make smaller batches. The first batch is at most half as long, so that computing begins early. With
+ * one thread on the CPU, and when lsq has a NU for each gather, a batch is one gather. When the writer of a pipe pauses, a batch
+ * ends, and results are written. When a batch has at least as many gathers as there are threads, each thread takes whole gathers.
+ * Otherwise all threads share the frequencies of each gather.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -10,11 +18,9 @@
 #include "common/stream/pipeline.h"
 #include "gpu/gpu.h"
 #include "gpu/radon/radon.h"
-#include "radon/stream/batch.h"
+#include "radon/stream/gathers.h"
 
 enum { BATCH_GPU = 32 }; /* gathers of a batch for the GPU */
-
-/* ---- batches ---- */
 
 enum {
 	LARGE = 32 << 20, /* a batch is full when its input has this many bytes */
@@ -22,9 +28,15 @@ enum {
 	PATIENCE = 5	  /* ms without input after which the next batch is waited for no longer */
 };
 
-struct batches {
+struct batch {
+	struct gather *g; /* owned */
+	size_t n;	  /* >= 1 */
+};
+
+/* What the stages share. */
+struct run {
 	const struct gathers_options *o;
-	const struct raw_in *raw;
+	struct raw_in *raw;
 	struct gathers *in;
 	struct raw_out *out;
 	struct stats *st;
@@ -35,10 +47,21 @@ struct batches {
 	struct gather pending;		/* read already; begins the next batch, if `waits` */
 	bool waits, ended, threaded;	/* ended: there are no more gathers */
 
-	size_t gathers, traces, fallbacks, steps;
+	int threads;
+	struct gather like; /* what the plan is for: shapes, and copies of g, h and live */
+	struct radon_plan *plan;
+	struct radon_work **work; /* one a thread, for whole gathers */
+	struct radon_work *shared;
+	/* Of the plan's gathers, whatever their NU; NULL: there is none yet. */
+	struct radon_evidence *evidence;
+	bool aliased, far; /* the warning of warn_alias() and of warn_far() has been given */
+
+	size_t plans, gathers, traces, fallbacks, steps;
 	size_t adapted;
 	size_t strong, beyond, few, loud; /* gathers with a warning */
 };
+
+/* ---- reading ---- */
 
 static void
 swap_gathers(struct gather *a, struct gather *b)
@@ -54,7 +77,7 @@ swap_gathers(struct gather *a, struct gather *b)
  * computed.
  */
 static bool
-pauses(const struct batches *s, size_t n)
+pauses(const struct run *s, size_t n)
 {
 	while (s->threaded && n && raw_idle(s->raw, PATIENCE))
 		if (pipeline_starves())
@@ -70,7 +93,7 @@ samples_in(const struct gather *g)
 
 /* Fills a batch. It stays empty when the input has ended. */
 static void
-fill(struct batches *s, struct batch *b)
+fill(struct run *s, struct batch *b)
 {
 	const size_t room = s->read ? s->room : (s->room + 1) / 2, most = s->read ? LARGE : FIRST;
 	size_t bytes = 0;
@@ -94,6 +117,46 @@ fill(struct batches *s, struct batch *b)
 		bytes += samples_in(g) * sizeof *g->in;
 	}
 }
+
+/* Tells the GPU which gathers it will get next. */
+static void
+tell_gpu(const struct run *s, const struct batch *b)
+{
+	struct gpu_span span[BATCH_GPU];
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct gather *g = &b->g[i];
+		span[i] = (struct gpu_span){g->in, samples_in(g) * sizeof *g->in};
+	}
+	gpu_ahead(s->o->gpu, span, b->n);
+}
+
+static bool
+read_batch(void *run)
+{
+	struct run *s = run;
+	struct batch *b = &s->batch[s->read % 2];
+
+	if (!s->threaded)
+		raw_flush_when_idle(s->raw);
+	fill(s, b);
+	if (s->o->gpu && b->n)
+		tell_gpu(s, b);
+	s->read++;
+	stats_charge(s->st, STATS_READ);
+	return b->n > 0;
+}
+
+/* Where the next gather of a batch is bad, the gathers before it are a batch. */
+static bool
+rescue_batch(void *run)
+{
+	const struct run *s = run;
+
+	return s->batch[s->read % 2].n > 0;
+}
+
+/* ---- writing ---- */
 
 static void
 say(const struct gathers_options *o, const struct gather *g)
@@ -129,7 +192,7 @@ say(const struct gathers_options *o, const struct gather *g)
  * 13 on gathers with events beyond the curves.
  */
 static void
-warn_result(struct batches *s, const struct gather *g)
+warn_result(struct run *s, const struct gather *g)
 {
 	const bool loud = g->loud_trace != SIZE_MAX && g->different > 1;
 	const bool low = g->report.edge[0] > 3 && !loud, high = g->report.edge[1] > 3 && !loud;
@@ -159,7 +222,7 @@ warn_result(struct batches *s, const struct gather *g)
 }
 
 static void
-put(struct batches *s, struct batch *b)
+put(struct run *s, struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		struct gather *g = &b->g[i];
@@ -177,49 +240,10 @@ put(struct batches *s, struct batch *b)
 	}
 }
 
-/* Tells the GPU which gathers it will get next. */
 static void
-tell_gpu(const struct batches *s, const struct batch *b)
+write_batch(void *run)
 {
-	struct gpu_span span[BATCH_GPU];
-
-	for (size_t i = 0; i < b->n; i++) {
-		const struct gather *g = &b->g[i];
-		span[i] = (struct gpu_span){g->in, samples_in(g) * sizeof *g->in};
-	}
-	gpu_ahead(s->o->gpu, span, b->n);
-}
-
-bool
-batch_read(struct batches *s)
-{
-	struct batch *b = &s->batch[s->read % 2];
-
-	if (!s->threaded)
-		raw_flush_when_idle(s->raw);
-	fill(s, b);
-	if (s->o->gpu && b->n)
-		tell_gpu(s, b);
-	s->read++;
-	stats_charge(s->st, STATS_READ);
-	return b->n > 0;
-}
-
-bool
-batch_rescue(const struct batches *s)
-{
-	return s->batch[s->read % 2].n > 0;
-}
-
-struct batch *
-batch_next(struct batches *s)
-{
-	return &s->batch[s->computed++ % 2];
-}
-
-void
-batch_write(struct batches *s)
-{
+	struct run *s = run;
 	struct batch *b = &s->batch[s->written++ % 2];
 
 	for (size_t i = 0; s->o->gpu && i < b->n; i++)
@@ -230,89 +254,10 @@ batch_write(struct batches *s)
 	stats_charge(s->st, STATS_WRITE);
 }
 
-struct batches *
-batch_open(const struct gathers_options *o, struct raw_in *in, struct raw_out *out,
-	   struct stats *st)
-{
-	struct batches *s = weir_xalloc(1, sizeof *s);
-	const int threads = o->radon.threads;
-
-	*s = (struct batches){
-	    .o = o, .raw = in, .out = out, .st = st, .threaded = threads > 1 || o->gpu};
-	s->room = o->auto_nu && !o->radon.find_nu ? 1
-		  : o->gpu			  ? BATCH_GPU
-		  : threads > 1			  ? 2 * (size_t)threads
-						  : 1;
-	s->in = gathers_open(in, o);
-	for (int i = 0; i < 2; i++) {
-		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);
-		memset(s->batch[i].g, 0, s->room * sizeof *s->batch[i].g);
-	}
-	return s;
-}
-
-bool
-batch_threads(const struct batches *s)
-{
-	return s->threaded;
-}
-
-void
-batch_close(struct batches *s)
-{
-	const enum radon_mode mode = s->o->radon.mode;
-
-	stats_add(s->st, "gathers", "%zu", s->gathers);
-	stats_add(s->st, "traces", "%zu", s->traces);
-	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
-		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
-		stats_add(s->st, "steps", "%zu", s->steps);
-		stats_add(s->st, "adapted", "%zu", s->adapted);
-		stats_add(s->st, "too_strong", "%zu", s->strong);
-		stats_add(s->st, "few_offsets", "%zu", s->few);
-		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
-		stats_add(s->st, "loud_traces", "%zu", s->loud);
-	}
-	gathers_close(s->in);
-	for (int i = 0; i < 2; i++) {
-		for (size_t k = 0; k < s->room; k++)
-			gather_free(&s->batch[i].g[k]);
-		weir_free(s->batch[i].g);
-	}
-	gather_free(&s->pending);
-	weir_free(s);
-}
-
-/* ---- the runner ---- */
-
-struct runner {
-	const struct gathers_options *o;
-	struct stats *st;
-	int threads;
-	struct gather like; /* what the plan is for: shapes, and copies of g, h and live */
-	struct radon_plan *plan;
-	struct radon_work **work; /* one a thread, for whole gathers */
-	struct radon_work *shared;
-	struct radon_evidence
-	    *evidence;	   /* of the plan's gathers, whatever their NU; NULL: there is none yet */
-	bool aliased, far; /* the warning of warn_alias() and of warn_far() has been given */
-	size_t plans;
-};
-
-struct runner *
-runner_open(const struct gathers_options *o, struct stats *st)
-{
-	struct runner *r = weir_xalloc(1, sizeof *r);
-	const size_t threads = (size_t)o->radon.threads;
-
-	*r = (struct runner){.o = o, .st = st, .threads = o->radon.threads};
-	r->work = weir_xalloc(threads, sizeof *r->work);
-	memset(r->work, 0, threads * sizeof *r->work);
-	return r;
-}
+/* ---- computing ---- */
 
 static void
-drop_plan(struct runner *r)
+drop_plan(struct run *r)
 {
 	for (int i = 0; i < r->threads; i++) {
 		radon_work_free(r->work[i]);
@@ -329,7 +274,7 @@ drop_plan(struct runner *r)
  * gather is looked at, since gathers of one plan differ in their frequencies.
  */
 static void
-warn_alias(struct runner *r, const struct gather *g)
+warn_alias(struct run *r, const struct gather *g)
 {
 	double apart;
 	const double nyquist = .5 / g->o.dt, alias = radon_alias(&g->o, &apart);
@@ -352,7 +297,7 @@ warn_alias(struct runner *r, const struct gather *g)
  * hyperbolas are that long on good practice.
  */
 static bool
-warn_far(struct runner *r, const struct gather *g)
+warn_far(struct run *r, const struct gather *g)
 {
 	const double most = radon_moveout(&g->o), length = (double)g->o.nt * g->o.dt;
 
@@ -371,7 +316,7 @@ warn_far(struct runner *r, const struct gather *g)
 }
 
 static void
-new_plan(struct runner *r, const struct gather *g)
+new_plan(struct run *r, const struct gather *g)
 {
 	struct radon_options o = g->o;
 	int err;
@@ -396,7 +341,7 @@ new_plan(struct runner *r, const struct gather *g)
 
 /* Finds the NU of a gather for lsq, whose factors depend on it. Gathers that differ only by NU share what finds it. */
 static void
-choose_noise(struct runner *r, struct gather *g)
+choose_noise(struct run *r, struct gather *g)
 {
 	int err = 0;
 
@@ -424,8 +369,8 @@ count_places(const struct gather *g)
 	return g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
 }
 
-void
-runner_plan(struct runner *r, struct batch *b)
+static void
+plan_batch(struct run *r, struct batch *b)
 {
 	const size_t different = count_places(&b->g[0]);
 
@@ -443,7 +388,7 @@ runner_plan(struct runner *r, struct batch *b)
 }
 
 static struct radon_work *
-new_work(const struct runner *r, int threads)
+new_work(const struct run *r, int threads)
 {
 	struct radon_work *w = radon_work(r->plan, threads);
 
@@ -471,7 +416,7 @@ leave_alone(struct batch *b)
 }
 
 static void
-run_on_gpu(const struct runner *r, struct batch *b)
+run_on_gpu(const struct run *r, struct batch *b)
 {
 	struct radon_report report[BATCH_GPU];
 	const float *in[BATCH_GPU];
@@ -492,7 +437,7 @@ run_on_gpu(const struct runner *r, struct batch *b)
 }
 
 static void
-run_one(const struct runner *r, struct radon_work *w, struct gather *g)
+run_one(const struct run *r, struct radon_work *w, struct gather *g)
 {
 	radon_run(r->plan, w, g->in, g->out, &g->report);
 	if (!isnan(g->report.nu))
@@ -501,7 +446,7 @@ run_one(const struct runner *r, struct radon_work *w, struct gather *g)
 
 /* All threads transform one gather, then the next. */
 static void
-run_shared(struct runner *r, struct batch *b)
+run_shared(struct run *r, struct batch *b)
 {
 	if (!r->shared)
 		r->shared = new_work(r, r->threads);
@@ -511,7 +456,7 @@ run_shared(struct runner *r, struct batch *b)
 
 /* Each thread transforms whole gathers. */
 static void
-run_whole(struct runner *r, struct batch *b)
+run_whole(struct run *r, struct batch *b)
 {
 	for (int t = 0; t < r->threads; t++)
 		if (!r->work[t])
@@ -521,9 +466,13 @@ run_whole(struct runner *r, struct batch *b)
 		run_one(r, r->work[omp_get_thread_num()], &b->g[i]);
 }
 
-void
-runner_run(struct runner *r, struct batch *b)
+static void
+compute_batch(void *run)
 {
+	struct run *r = run;
+	struct batch *b = &r->batch[r->computed++ % 2];
+
+	plan_batch(r, b);
 	if (b->g[0].different < 2)
 		leave_alone(b);
 	else if (r->o->gpu)
@@ -540,13 +489,67 @@ runner_run(struct runner *r, struct batch *b)
 	stats_charge(r->st, STATS_COMPUTE);
 }
 
-void
-runner_close(struct runner *r)
+/* ---- the run ---- */
+
+static void
+open_run(struct run *s)
 {
-	stats_add(r->st, "plans", "%zu", r->plans);
-	drop_plan(r);
-	radon_evidence_free(r->evidence);
-	gather_free(&r->like);
-	weir_free(r->work);
-	weir_free(r);
+	const size_t threads = (size_t)s->threads;
+
+	s->threaded = threads > 1 || s->o->gpu;
+	s->room = s->o->auto_nu && !s->o->radon.find_nu ? 1
+		  : s->o->gpu				? BATCH_GPU
+		  : threads > 1				? 2 * threads
+							: 1;
+	s->in = gathers_open(s->raw, s->o);
+	for (int i = 0; i < 2; i++) {
+		s->batch[i].g = weir_xalloc(s->room, sizeof *s->batch[i].g);
+		memset(s->batch[i].g, 0, s->room * sizeof *s->batch[i].g);
+	}
+	s->work = weir_xalloc(threads, sizeof *s->work);
+	memset(s->work, 0, threads * sizeof *s->work);
+}
+
+static void
+close_run(struct run *s)
+{
+	const enum radon_mode mode = s->o->radon.mode;
+
+	stats_add(s->st, "plans", "%zu", s->plans);
+	stats_add(s->st, "gathers", "%zu", s->gathers);
+	stats_add(s->st, "traces", "%zu", s->traces);
+	if (mode == RADON_LSQ || mode == RADON_SPARSE) {
+		stats_add(s->st, "fallbacks", "%zu", s->fallbacks);
+		stats_add(s->st, "steps", "%zu", s->steps);
+		stats_add(s->st, "adapted", "%zu", s->adapted);
+		stats_add(s->st, "too_strong", "%zu", s->strong);
+		stats_add(s->st, "few_offsets", "%zu", s->few);
+		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
+		stats_add(s->st, "loud_traces", "%zu", s->loud);
+	}
+	drop_plan(s);
+	radon_evidence_free(s->evidence);
+	gather_free(&s->like);
+	gathers_close(s->in);
+	for (size_t k = 0; k < 2 * s->room; k++)
+		gather_free(&s->batch[k % 2].g[k / 2]);
+	gather_free(&s->pending);
+	weir_free_all(s->batch[0].g, s->batch[1].g, s->work);
+}
+
+void
+gathers_run(const struct gathers_options *o, struct raw_in *in, struct raw_out *out,
+	    struct stats *st)
+{
+	struct run s = {.o = o, .raw = in, .out = out, .st = st, .threads = o->radon.threads};
+
+	open_run(&s);
+	pipeline_run(&(struct pipeline_work){.read = read_batch,
+					     .compute = compute_batch,
+					     .write = write_batch,
+					     .rescue = rescue_batch,
+					     .with = &s,
+					     .slots = 2},
+		     s.threaded);
+	close_run(&s);
 }

@@ -19,6 +19,7 @@
 #ifndef WEIR_RADON_STREAM_GATHERS_H
 #define WEIR_RADON_STREAM_GATHERS_H
 
+#include "common/base/stats.h"
 #include "common/stream/raw.h"
 #include "common/stream/share.h"
 #include "radon/radon.h"
@@ -32,6 +33,7 @@ struct gathers_options {
 	double reference, depth; /* reference 0: not given */
 	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */
+	const char *polygons;	 /* the file that the mute's are from; NULL: none */
 	bool nan_is_zero, cut, balance;
 	bool auto_nu; /* lsq, sparse: each gather has the NU of radon_noise(), or a tenth of it */
 	const struct opt_common *common;
@@ -112,5 +114,22 @@ bool gather_like(const struct gather *a, const struct gather *b);
 void gather_put(const struct gathers_options *o, struct raw_out *out, struct gather *g);
 
 void gather_free(struct gather *g);
+
+/* --- args.c --- */
+
+/* Parses and checks the command line; wrong usage is fatal. */
+void radon_args(int argc, char **argv, struct gathers_options *g, char ***operand, size_t *n);
+
+/* Frees what --polygons has set in m. */
+void polygons_free(struct radon_mute *m);
+
+/* --- batch.c --- */
+
+/*
+ * Reads the gathers of in, transforms them and writes the results to out, in batches on threads of their own where there are such.
+ * It charges the stages and adds the counts to st, and dies on bad input when the results before it are written.
+ */
+void gathers_run(const struct gathers_options *o, struct raw_in *in, struct raw_out *out,
+		 struct stats *st);
 
 #endif
