@@ -236,22 +236,14 @@ void radon_irls_free(struct radon_irls *s); /* accepts NULL */
 void radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, float *out,
 		      struct radon_report *r);
 
-/* --- time.c: RADON_TIME, whole transforms by shifting and adding in time ---------------------------------------- */
-
-void radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads);
-void radon_time_model(const struct radon_core *p, const float *panel, float *gather, int threads);
+/* --- time.c: RADON_TIME ------------------------------------------------------------------------------------------- */
 
 /*
- * Hyperbolic curves t = sqrt(tau^2 + q g). The shift of a sample depends on its time, so that both operators work in time:
- *
- *	adjoint		m(tau, q) = sum_x d(sqrt(tau^2 + q g(x)), x), by linear interpolation of d
- *	modelling	the exact transpose
- *
- * Samples with tau below 0 are 0. No mute is applied.
+ * Whole transforms by shifting and adding in time; modelling is the exact transpose of the adjoint. On hyperbolic curves
+ * t = sqrt(tau^2 + q g) the shift of a sample depends on its time, and samples with tau below 0 are 0. No mute is applied.
  */
-
-void hyperbola_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads);
-void hyperbola_model(const struct radon_core *p, const float *panel, float *gather, int threads);
+void radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads);
+void radon_time_model(const struct radon_core *p, const float *panel, float *gather, int threads);
 
 /* --- adapt.c: adaptive subtraction ------------------------------------------------------------------------------- */
 

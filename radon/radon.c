@@ -323,20 +323,16 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 {
 	const int threads = w->room.threads;
 
-	if (c->o.mode == RADON_MODEL && c->o.hyperbolic)
-		hyperbola_model(c, in, out, threads);
-	else if (c->o.mode == RADON_MODEL)
+	if (c->o.mode == RADON_MODEL) {
 		radon_time_model(c, in, out, threads);
-	else if (c->o.mode != RADON_ADJOINT && !c->nlive)
-		run_dead(c, in, out);
-	else if (c->o.mode != RADON_ADJOINT)
-		radon_sparse_run(w->irls, &w->room, in, out, r);
-	else if (c->o.hyperbolic)
-		hyperbola_adjoint(c, in, out, threads);
-	else
+	} else if (c->o.mode == RADON_ADJOINT) {
 		radon_time_adjoint(c, in, out, threads);
-	if (c->o.mode == RADON_ADJOINT)
 		radon_mute_rows(c, out, threads);
+	} else if (c->nlive) {
+		radon_sparse_run(w->irls, &w->room, in, out, r);
+	} else {
+		run_dead(c, in, out);
+	}
 }
 
 /* Finds the NU of a run. Returns false when there is no memory. */

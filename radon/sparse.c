@@ -596,7 +596,7 @@ model_samples(struct radon_irls *s)
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < s->p->o.nq; i++)
 		direction_row(s, i, s->grad + i * s->p->ntau);
-	hyperbola_model(s->p, s->grad, s->step, s->w->threads);
+	radon_time_model(s->p, s->grad, s->step, s->w->threads);
 }
 
 static void
@@ -605,7 +605,7 @@ gradient_of_samples(struct radon_irls *s)
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t j = 0; j < s->p->o.nx; j++)
 		residual(s, j, j + 1, 0, s->row);
-	hyperbola_adjoint(s->p, s->res, s->grad, s->w->threads);
+	radon_time_adjoint(s->p, s->res, s->grad, s->w->threads);
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < s->p->o.nq; i++)
 		gradient_row(s, i, 1);
@@ -632,7 +632,7 @@ run_in_time(struct radon_irls *s, struct radon_room *w, const float *in, float *
 		memcpy(out, s->grad, p->o.nq * p->ntau * sizeof *out);
 		return;
 	}
-	hyperbola_model(p, s->grad, s->step, w->threads);
+	radon_time_model(p, s->grad, s->step, w->threads);
 	for (size_t j = 0; j < p->o.nx; j++)
 		for (size_t i = j * p->o.nt; i < (j + 1) * p->o.nt; i++)
 			out[i] = p->live[j] ? in[i] - s->step[i] : in[i];

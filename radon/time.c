@@ -7,8 +7,6 @@
 
 /* ---- shifts ---- */
 
-/* Shift and sum in time with linear interpolation: --method=time. Modelling is the exact transpose of the adjoint. */
-
 /*
  * The shift from a panel row to a trace: panel sample n lies at trace sample n + by + part, part in [0, 1). The trace is taken
  * as zero beyond its ends.
@@ -46,41 +44,22 @@ WEIR_CLONES(add, (float *restrict to, const float *restrict from, size_t n, floa
 		to[i] += weight * from[i];
 }
 
-void
-radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads)
+/* Adds curve i on trace j, from the trace to the row of a panel (adjoint) or back. */
+static void
+add_shifted(const struct radon_core *p, size_t i, size_t j, bool adjoint, const float *from,
+	    float *to)
 {
-#pragma omp parallel for schedule(static) num_threads(threads)
-	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = panel + i * p->ntau;
-		memset(row, 0, p->ntau * sizeof *row);
-		for (size_t j = 0; j < p->o.nx; j++) {
-			const struct shift s = shift_of(p, i, j);
-			const float *x = gather + j * p->o.nt;
-			size_t lo, hi;
-			overlap(s.by, p->o.nt, p->ntau, &lo, &hi);
-			add(row + ((ptrdiff_t)lo - s.by), x + lo, hi - lo, 1 - s.part);
-			overlap(s.by + 1, p->o.nt, p->ntau, &lo, &hi);
-			add(row + ((ptrdiff_t)lo - s.by - 1), x + lo, hi - lo, s.part);
-		}
-	}
-}
+	const struct shift s = shift_of(p, i, j);
 
-void
-radon_time_model(const struct radon_core *p, const float *panel, float *gather, int threads)
-{
-#pragma omp parallel for schedule(static) num_threads(threads)
-	for (size_t j = 0; j < p->o.nx; j++) {
-		float *x = gather + j * p->o.nt;
-		memset(x, 0, p->o.nt * sizeof *x);
-		for (size_t i = 0; i < p->o.nq; i++) {
-			const struct shift s = shift_of(p, i, j);
-			const float *row = panel + i * p->ntau;
-			size_t lo, hi;
-			overlap(s.by, p->o.nt, p->ntau, &lo, &hi);
-			add(x + lo, row + ((ptrdiff_t)lo - s.by), hi - lo, 1 - s.part);
-			overlap(s.by + 1, p->o.nt, p->ntau, &lo, &hi);
-			add(x + lo, row + ((ptrdiff_t)lo - s.by - 1), hi - lo, s.part);
-		}
+	for (int next = 0; next < 2; next++) {
+		const ptrdiff_t by = s.by + next;
+		const float weight = next ? s.part : 1 - s.part;
+		size_t lo, hi;
+		overlap(by, p->o.nt, p->ntau, &lo, &hi);
+		if (adjoint)
+			add(to + ((ptrdiff_t)lo - by), from + lo, hi - lo, weight);
+		else
+			add(to + lo, from + ((ptrdiff_t)lo - by), hi - lo, weight);
 	}
 }
 
@@ -159,44 +138,52 @@ put(float *restrict x, const float *restrict from, const int *restrict at,
 	}
 }
 
-void
-hyperbola_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads)
+static void
+add_hyperbola(const struct radon_core *p, size_t i, size_t j, bool adjoint, const float *from,
+	      float *to)
 {
 	const int last = (int)p->o.nt - 2;
+	const struct curve v = curve_of(p, i, j);
+	float part[CHUNK];
+	int at[CHUNK];
+
+	for (size_t n = v.lo; n < v.hi; n += CHUNK) {
+		const size_t count = v.hi - n < CHUNK ? v.hi - n : CHUNK;
+		find_places(&v, n, count, last, at, part);
+		if (adjoint)
+			take(to + n, from, at, part, count);
+		else
+			put(to, from + n, at, part, count);
+	}
+}
+
+/* ---- sums ---- */
+
+/* Sums traces to each row of a panel (adjoint), or rows to each trace. */
+static void
+sum_rows(const struct radon_core *p, bool adjoint, const float *in, float *out, int threads)
+{
+	const size_t rows = adjoint ? p->o.nq : p->o.nx, n = adjoint ? p->ntau : p->o.nt;
+	const size_t others = adjoint ? p->o.nx : p->o.nq, m = adjoint ? p->o.nt : p->ntau;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = panel + i * p->ntau, part[CHUNK];
-		int at[CHUNK];
-		memset(row, 0, p->ntau * sizeof *row);
-		for (size_t j = 0; j < p->o.nx; j++) {
-			const struct curve v = curve_of(p, i, j);
-			for (size_t n = v.lo; n < v.hi; n += CHUNK) {
-				const size_t count = v.hi - n < CHUNK ? v.hi - n : CHUNK;
-				find_places(&v, n, count, last, at, part);
-				take(row + n, gather + j * p->o.nt, at, part, count);
-			}
-		}
+	for (size_t r = 0; r < rows; r++) {
+		float *to = out + r * n;
+		memset(to, 0, n * sizeof *to);
+		for (size_t k = 0; k < others; k++)
+			(p->o.hyperbolic ? add_hyperbola : add_shifted)(
+			    p, adjoint ? r : k, adjoint ? k : r, adjoint, in + k * m, to);
 	}
 }
 
 void
-hyperbola_model(const struct radon_core *p, const float *panel, float *gather, int threads)
+radon_time_adjoint(const struct radon_core *p, const float *gather, float *panel, int threads)
 {
-	const int last = (int)p->o.nt - 2;
+	sum_rows(p, true, gather, panel, threads);
+}
 
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-	for (size_t j = 0; j < p->o.nx; j++) {
-		float *x = gather + j * p->o.nt, part[CHUNK];
-		int at[CHUNK];
-		memset(x, 0, p->o.nt * sizeof *x);
-		for (size_t i = 0; i < p->o.nq; i++) {
-			const struct curve v = curve_of(p, i, j);
-			for (size_t n = v.lo; n < v.hi; n += CHUNK) {
-				const size_t count = v.hi - n < CHUNK ? v.hi - n : CHUNK;
-				find_places(&v, n, count, last, at, part);
-				put(x, panel + i * p->ntau + n, at, part, count);
-			}
-		}
-	}
+void
+radon_time_model(const struct radon_core *p, const float *panel, float *gather, int threads)
+{
+	sum_rows(p, false, panel, gather, threads);
 }
