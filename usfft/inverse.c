@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/base/clock.h"
@@ -68,8 +69,8 @@ to_grid(struct grid *g, const double *modes)
 	grid_clear(g);
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < rows; r++)
-		modes_put(g, 1, r, 0, n, modes + 2 * r * n);
-	modes_to_grid(g);
+		modes_move(g, 1, r, 0, n, false, (void *)(uintptr_t)(modes + 2 * r * n));
+	grid_transform(g, false);
 }
 
 /* Whether a row of the grid holds cells, and is no padding. */
@@ -134,11 +135,11 @@ toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 			cell[2 * i + 1] *= -symbol[i];
 		}
 	}
-	grid_to_modes(g);
+	grid_transform(g, true);
 	clock_charge(&start, &t->took->fft);
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < rows; r++)
-		modes_get(g, -1, r, 0, n, out + 2 * r * n);
+		modes_move(g, -1, r, 0, n, true, out + 2 * r * n);
 }
 
 /* ---- weights ---- */

@@ -357,8 +357,8 @@ hand_over(const struct usfft_plan *outer, struct usfft_plan *inner, int sign)
 	for (size_t i = 0; i < g->n[1] * g->n[2] * cuts; i++) {
 		const size_t row = i / cuts, x = i % cuts * g->rowlen;
 		const size_t from = row / g->n[1] * g->plane + row % g->n[1];
-		modes_put(&inner->grid, conjugate(sign), row, x, x + g->rowlen,
-			  (const char *)g->data + grid_cell(g, from, x) * 2 * outer->real);
+		modes_move(&inner->grid, conjugate(sign), row, x, x + g->rowlen, false,
+			   (char *)g->data + grid_cell(g, from, x) * 2 * outer->real);
 	}
 }
 

@@ -191,10 +191,10 @@ points_to_modes(struct worker *w, size_t count, const void *const *c, void *cons
 	for (int a = 0; a < p->o.dim; a++)
 		wrap_axis(w, a, add_margin);
 	clock_charge(&t, &w->took.spread);
-	grid_to_modes(&w->grid);
+	grid_transform(&w->grid, true);
 	clock_charge(&t, &w->took.fft);
 	for (size_t row = 0; row < p->o.n[1] * p->o.n[2]; row++)
-		modes_get_layers(&w->grid, w->sign, row, count, modes);
+		modes_move_layers(&w->grid, w->sign, row, true, count, modes);
 	clock_charge(&t, &w->took.modes);
 }
 
@@ -202,17 +202,17 @@ static void
 modes_to_points(struct worker *w, size_t count, const void *const *modes, void *const *c)
 {
 	const struct usfft_plan *p = w->p;
-	const void *values[BATCH_BYTES];
+	void *values[BATCH_BYTES];
 	struct tile_points pt;
 	double t = clock_now();
 
 	for (size_t i = 0; i < w->grid.layers; i++)
-		values[i] = modes[i < count ? i : 0];
+		values[i] = (void *)(uintptr_t)modes[i < count ? i : 0];
 	grid_clear(&w->grid);
 	for (size_t row = 0; row < p->o.n[1] * p->o.n[2]; row++)
-		modes_put_layers(&w->grid, w->sign, row, values);
+		modes_move_layers(&w->grid, w->sign, row, false, w->grid.layers, values);
 	clock_charge(&t, &w->took.modes);
-	modes_to_grid(&w->grid);
+	grid_transform(&w->grid, false);
 	clock_charge(&t, &w->took.fft);
 	for (int a = p->o.dim; a-- > 0;)
 		wrap_axis(w, a, copy_margin);
@@ -479,7 +479,7 @@ usfft_gather(struct usfft_plan *p, int sign, const void *c)
 
 	spread_points(p, conjugate(sign), c);
 	clock_charge(&t, &p->took->spread);
-	grid_to_modes(&p->grid);
+	grid_transform(&p->grid, true);
 	clock_charge(&t, &p->took->fft);
 }
 
@@ -501,10 +501,7 @@ move_modes(struct usfft_plan *p, int sign, bool get, void *modes)
 		const size_t row = i / pieces, from = i % pieces * piece;
 		const size_t to = from + piece < nx ? from + piece : nx;
 		char *at = (char *)modes + (row * nx + from) * 2 * p->real;
-		if (get)
-			modes_get(&p->grid, conjugate(sign), row, from, to, at);
-		else
-			modes_put(&p->grid, conjugate(sign), row, from, to, at);
+		modes_move(&p->grid, conjugate(sign), row, from, to, get, at);
 	}
 	clock_charge(&t, &p->took->modes);
 }
@@ -512,7 +509,7 @@ move_modes(struct usfft_plan *p, int sign, bool get, void *modes)
 void
 usfft_get_row(const struct usfft_plan *p, int sign, size_t row, void *modes)
 {
-	modes_get(&p->grid, conjugate(sign), row, 0, p->o.n[0], modes);
+	modes_move(&p->grid, conjugate(sign), row, 0, p->o.n[0], true, modes);
 }
 
 void
@@ -531,7 +528,7 @@ usfft_clear(struct usfft_plan *p)
 void
 usfft_put_row(struct usfft_plan *p, int sign, size_t row, const void *modes)
 {
-	modes_put(&p->grid, conjugate(sign), row, 0, p->o.n[0], modes);
+	modes_move(&p->grid, conjugate(sign), row, 0, p->o.n[0], false, (void *)(uintptr_t)modes);
 }
 
 void
@@ -539,7 +536,7 @@ usfft_scatter(struct usfft_plan *p, int sign, void *c)
 {
 	double t = clock_now();
 
-	modes_to_grid(&p->grid);
+	grid_transform(&p->grid, false);
 	clock_charge(&t, &p->took->fft);
 	interp_points(p, conjugate(sign), c);
 	clock_charge(&t, &p->took->spread);

@@ -284,8 +284,8 @@ find_row(const struct grid *g, size_t row, double *factor)
 	return cell[2] * g->plane + cell[1];
 }
 
-static void
-move_modes(const struct grid *g, int sign, size_t row, size_t from, size_t to, bool get,
+void
+modes_move(const struct grid *g, int sign, size_t row, size_t from, size_t to, bool get,
 	   void *modes)
 {
 	struct run run[2];
@@ -300,46 +300,17 @@ move_modes(const struct grid *g, int sign, size_t row, size_t from, size_t to, b
 }
 
 void
-modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes)
-{
-	move_modes(g, sign, row, from, to, true, modes);
-}
-
-void
-modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes)
-{
-	move_modes(g, sign, row, from, to, false, (void *)(uintptr_t)modes);
-}
-
-/* Moves one row of `count` layers from the grid to `to`, or to the grid where `to` is NULL. */
-static void
-move_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *to,
-	    const void *const *from)
+modes_move_layers(const struct grid *g, int sign, size_t row, bool get, size_t count,
+		  void *const *modes)
 {
 	struct run run[2];
 	double factor;
 	const size_t n = g->modes[0], r = find_row(g, row, &factor);
 	const int runs = find_runs(g, 0, 0, n, run);
 
-	for (int i = 0; i < runs; i++) {
-		const size_t at = row * n + run[i].at;
-		if (to)
-			g->modes_ops->get_layers(g, r, &run[i], factor, sign, at, count, to);
-		else
-			g->modes_ops->put_layers(g, r, &run[i], factor, sign, at, from);
-	}
-}
-
-void
-modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes)
-{
-	move_layers(g, sign, row, count, modes, NULL);
-}
-
-void
-modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes)
-{
-	move_layers(g, sign, row, g->layers, NULL, modes);
+	for (int i = 0; i < runs; i++)
+		g->modes_ops->move_layers(g, r, &run[i], factor, sign, get, row * n + run[i].at,
+					  count, modes);
 }
 
 /* ---- the grid ---- */
@@ -414,10 +385,11 @@ work_of(const struct grid *g)
 	return g->work + (size_t)omp_get_thread_num() * g->work_bytes;
 }
 
-/* Transforms a batch of rows, or as many rows as are left. */
+/* Transforms a batch of rows, or as many rows as are left. gap: the cells without modes. */
 static void
-run_rows(const struct grid *g, size_t row, struct batch_gap in, struct batch_gap out)
+run_rows(const struct grid *g, size_t row, struct batch_gap gap, bool to_modes)
 {
+	const struct batch_gap in = to_modes ? none : gap, out = to_modes ? gap : none;
 	const size_t row_bytes = g->ld * grid_cell_bytes(g), left = g->rows - row;
 	char *at = (char *)g->data + row * row_bytes;
 
@@ -436,9 +408,10 @@ run_rows(const struct grid *g, size_t row, struct batch_gap in, struct batch_gap
 
 /* Transforms a batch of columns along y (axis 1) or z (axis 2), from column x on. */
 static void
-run_columns(const struct grid *g, int axis, size_t row, size_t x, struct batch_gap in,
-	    struct batch_gap out)
+run_columns(const struct grid *g, int axis, size_t row, size_t x, struct batch_gap gap,
+	    bool to_modes)
 {
+	const struct batch_gap in = to_modes ? none : gap, out = to_modes ? gap : none;
 	char *at = (char *)g->data + (row * g->ld + x) * grid_cell_bytes(g);
 
 	if (g->batched)
@@ -477,8 +450,7 @@ columns(const struct grid *g, int axis, size_t row, bool to_modes)
 	const struct batch_gap gap = gap_of(g, axis);
 
 	for (size_t i = 0; i < x.count; i++)
-		run_columns(g, axis, row, kept_at(&x, i), to_modes ? none : gap,
-			    to_modes ? gap : none);
+		run_columns(g, axis, row, kept_at(&x, i), gap, to_modes);
 }
 
 /* Transforms a 1-D grid. */
@@ -488,20 +460,20 @@ line(const struct grid *g, bool to_modes)
 	const size_t each = batch_cells(g);
 
 	if (g->rows == 1) {
-		run_rows(g, 0, none, none);
+		run_rows(g, 0, none, to_modes);
 		return;
 	}
 	for (int pass = 0; pass < 2; pass++)
 		if ((pass == 0) == to_modes)
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 			for (size_t x = 0; x < g->rowlen; x += each)
-				run_columns(g, 1, 0, x, none, none);
+				run_columns(g, 1, 0, x, none, to_modes);
 		else
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 			for (size_t r = 0; r < g->rows; r += each) {
 				for (size_t i = r; to_modes && i < r + each; i++)
 					g->modes_ops->twiddle(g, i);
-				run_rows(g, r, none, none);
+				run_rows(g, r, none, to_modes);
 				for (size_t i = r; !to_modes && i < r + each; i++)
 					g->modes_ops->twiddle(g, i);
 			}
@@ -515,7 +487,7 @@ rows_2d(const struct grid *g, bool to_modes)
 
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < g->n[1]; r += batch_cells(g))
-		run_rows(g, r, to_modes ? none : gap, to_modes ? gap : none);
+		run_rows(g, r, gap, to_modes);
 }
 
 static void
@@ -526,7 +498,7 @@ columns_2d(const struct grid *g, bool to_modes)
 
 #pragma omp parallel for num_threads(g->threads) schedule(dynamic, 4)
 	for (size_t i = 0; i < x.count; i++)
-		run_columns(g, 1, 0, kept_at(&x, i), to_modes ? none : gap, to_modes ? gap : none);
+		run_columns(g, 1, 0, kept_at(&x, i), gap, to_modes);
 }
 
 /* Transforms a 3-D grid along x and y, plane by plane, while the plane is in the cache. */
@@ -540,7 +512,7 @@ planes_3d(const struct grid *g, bool to_modes)
 		if (!to_modes)
 			columns(g, 1, z * g->plane, false);
 		for (size_t y = 0; y < g->n[1]; y += batch_cells(g))
-			run_rows(g, z * g->plane + y, to_modes ? none : gap, to_modes ? gap : none);
+			run_rows(g, z * g->plane + y, gap, to_modes);
 		if (to_modes)
 			columns(g, 1, z * g->plane, true);
 	}
@@ -557,29 +529,12 @@ columns_z(const struct grid *g, bool to_modes)
 }
 
 void
-grid_to_modes(const struct grid *g)
+grid_transform(const struct grid *g, bool to_modes)
 {
-	if (g->dim == 1) {
-		line(g, true);
-	} else if (g->dim == 2) {
-		rows_2d(g, true);
-		columns_2d(g, true);
-	} else {
-		planes_3d(g, true);
-		columns_z(g, true);
-	}
-}
+	static void (*const stage[3][2])(const struct grid *, bool) = {
+	    {line}, {rows_2d, columns_2d}, {planes_3d, columns_z}};
+	const int stages = g->dim > 1 ? 2 : 1;
 
-void
-modes_to_grid(const struct grid *g)
-{
-	if (g->dim == 1) {
-		line(g, false);
-	} else if (g->dim == 2) {
-		columns_2d(g, false);
-		rows_2d(g, false);
-	} else {
-		columns_z(g, false);
-		planes_3d(g, false);
-	}
+	for (int i = 0; i < stages; i++)
+		stage[g->dim - 1][to_modes ? i : stages - 1 - i](g, to_modes);
 }

@@ -39,11 +39,9 @@ struct modes_ops {
 		     int sign, bool get, void *modes);
 	/* Multiplies a row of a cut 1-D grid by the twiddle factors between its two passes. */
 	void (*twiddle)(const struct grid *g, size_t row);
-	/* The same as move() for the first `count` layers, or to all of them. Mode i of layer l is modes[l][at + i]. */
-	void (*get_layers)(const struct grid *g, size_t row, const struct run *run, double factor,
-			   int sign, size_t at, size_t count, void *const *modes);
-	void (*put_layers)(const struct grid *g, size_t row, const struct run *run, double factor,
-			   int sign, size_t at, const void *const *modes);
+	/* The same as move() for the first `count` layers. Mode i of layer l is modes[l][at + i]. */
+	void (*move_layers)(const struct grid *g, size_t row, const struct run *run, double factor,
+			    int sign, bool get, size_t at, size_t count, void *const *modes);
 };
 
 struct grid {
@@ -117,31 +115,21 @@ int grid_make(struct grid *g, const struct usfft_options *o);
 /* Frees what g owns. It accepts a zeroed struct. */
 void grid_free(struct grid *g);
 
-/* Zeroes the cells that modes_put() does not write. */
+/* Zeroes the cells that modes_move() to the grid does not write. */
 void grid_clear(struct grid *g);
 
-/*
- * grid_to_modes() transforms all rows, and then only the columns that hold modes. modes_to_grid() takes the same steps in
- * reverse.
- */
-void grid_to_modes(const struct grid *g);
-void modes_to_grid(const struct grid *g);
-
-/* Moves modes between the transformed grid and the caller's array, in the caller's order. */
+/* Transforms all rows, and then only the columns that hold modes; or takes the same steps in reverse. */
+void grid_transform(const struct grid *g, bool to_modes);
 
 /*
- * Copies modes from..to-1 of a row, from the grid or to it, and divides the window out. sign -1: also conjugates them, since
- * the FFTs of the grid have the sign -1.
+ * Copies modes from..to-1 of a row between the transformed grid (get) and the caller's array, or back, in the caller's order, and
+ * divides the window out. sign -1: also conjugates them, since the FFTs of the grid have the sign -1. Only get writes to modes.
  */
-void modes_get(const struct grid *g, int sign, size_t row, size_t from, size_t to, void *modes);
-void
-modes_put(const struct grid *g, int sign, size_t row, size_t from, size_t to, const void *modes);
+void modes_move(const struct grid *g, int sign, size_t row, size_t from, size_t to, bool get,
+		void *modes);
 
-/*
- * The same for one row of a grid of several layers. modes: for each layer the caller's whole array. get takes the first
- * `count` layers, and put all layers, which may come from the same array.
- */
-void modes_get_layers(const struct grid *g, int sign, size_t row, size_t count, void *const *modes);
-void modes_put_layers(const struct grid *g, int sign, size_t row, const void *const *modes);
+/* The same for one row of the first `count` layers. modes: for each layer the caller's whole array. */
+void modes_move_layers(const struct grid *g, int sign, size_t row, bool get, size_t count,
+		       void *const *modes);
 
 #endif

@@ -148,40 +148,21 @@ twiddle_layers(const struct grid *g, size_t k, REAL *restrict row)
 }
 
 static void
-get_layers(const struct grid *g, size_t row, const struct run *run, double by, int sign, size_t at,
-	   size_t count, void *const *modes)
+move_layers(const struct grid *g, size_t row, const struct run *run, double by, int sign, bool get,
+	    size_t at, size_t count, void *const *modes)
 {
-	const REAL *undo = (const REAL *)g->undo[0] + run->mode, *data = g->data;
+	const REAL *undo = (const REAL *)g->undo[0] + run->mode;
 	const REAL factor = (REAL)by, conj = (REAL)sign;
 	struct walk w = walk_from(g, row, run);
 
 	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
-		const REAL *cell = data + 2 * g->layers * w.at, u = *undo * factor;
-		for (size_t l = 0; l < count; l++) {
-			REAL *to = (REAL *)modes[l] + 2 * i;
-			to[0] = cell[2 * l] * u;
-			to[1] = cell[2 * l + 1] * (u * conj);
-		}
-		walk_on(g, &w);
-	}
-}
-
-static void
-put_layers(const struct grid *g, size_t row, const struct run *run, double by, int sign, size_t at,
-	   const void *const *modes)
-{
-	const REAL *undo = (const REAL *)g->undo[0] + run->mode, factor = (REAL)by,
-		   conj = (REAL)sign;
-	struct walk w = walk_from(g, row, run);
-	REAL *data = g->data;
-
-	for (size_t i = at; i < at + run->n; i++, undo += run->step) {
-		REAL *cell = data + 2 * g->layers * w.at;
+		REAL *cell = (REAL *)g->data + 2 * g->layers * w.at;
 		const REAL u = *undo * factor;
-		for (size_t l = 0; l < g->layers; l++) {
-			const REAL *from = (const REAL *)modes[l] + 2 * i;
-			cell[2 * l] = from[0] * u;
-			cell[2 * l + 1] = from[1] * (u * conj);
+		for (size_t l = 0; l < count; l++) {
+			REAL *mode = (REAL *)modes[l] + 2 * i, *to = get ? mode : cell + 2 * l;
+			const REAL *from = get ? cell + 2 * l : mode;
+			to[0] = from[0] * u;
+			to[1] = from[1] * (u * conj);
 		}
 		walk_on(g, &w);
 	}
@@ -198,6 +179,6 @@ twiddle(const struct grid *g, size_t row)
 		twiddle_row(g, row, data);
 }
 
-const struct modes_ops SIMD_NAME(usfft_modes) = {move_run, twiddle, get_layers, put_layers};
+const struct modes_ops SIMD_NAME(usfft_modes) = {move_run, twiddle, move_layers};
 
 TARGET_END
