@@ -289,15 +289,6 @@ make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct us
 	return err;
 }
 
-static void
-free_normal(struct normal *a)
-{
-	grid_free(&a->t.grid);
-	weir_free(a->t.symbol);
-	weir_free(a->seen);
-	weir_free(a->back);
-}
-
 /* The mean of sum_c |S_c|^2 over the n modes where it is not 0; 1 without maps. */
 static double
 maps_power(const double *maps, size_t coils, size_t n)
@@ -415,9 +406,8 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
 	}
 	if (!err)
-		err = v->tv > 0 ? usfft_tv(apply, &a, &o, a.unit, v, modes, r, got)
-				: usfft_cg(apply, &a, 2 * a.n, v, modes, r, got);
-	free_normal(&a);
-	weir_free(r);
+		err = usfft_solve(apply, &a, &o, 2 * a.n, a.unit, v, modes, r, got);
+	grid_free(&a.t.grid);
+	weir_free_all(a.t.symbol, a.seen, a.back, r);
 	return err;
 }

@@ -21,7 +21,7 @@ struct usfft_inverse {
 	void *who;
 
 	double damp;	    /* mu >= 0 */
-	double tv;	    /* nu >= 0: see usfft_tv() */
+	double tv;	    /* nu >= 0: see usfft_solve() */
 	size_t coils;	    /* 0: no coils; maps is not read */
 	const double *maps; /* borrowed: [coil][modes], complex */
 };
@@ -88,27 +88,21 @@ int usfft_maps(const struct usfft_options *o, const struct usfft_points *pt, con
 /* Bytes of the windows and of the two matrices of usfft_maps(), for coils in the modes of o. SIZE_MAX: too many to count. */
 size_t usfft_maps_bytes(const struct usfft_options *o, size_t coils);
 
-/* Conjugate gradients for a symmetric, positive matrix. */
-
 /* out = matrix in, for n reals each. It returns 0 or -errno. */
 typedef int cg_matrix(void *who, const double *in, double *out);
 
 /*
- * Solves matrix f = r for n reals. r: the right side, which becomes the residual. Returns 0, -ENOMEM, -ERANGE (the numbers are
- * too large for double) or what the matrix returned.
- */
-int usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
-	     double *r, struct usfft_outcome *got);
-
-/*
- * Does that for the modes of o with total variation: f minimises f* matrix f - 2 Re r* f + v->tv max |r_k| sum_k |D_k f|, by ADMM
- * (solve.c). D_k f holds the differences of mode k and its next neighbour along each axis, in memory, and 0 at the last.
- * unit: the size of the matrix. got->iterations counts products with it. The residual is the larger of |D f - z| / |f|,
+ * Solves matrix f = r for n reals and a symmetric, positive matrix, by conjugate gradients. r: the right side, which becomes the
+ * residual. Returns 0, -ENOMEM, -ERANGE (the numbers are too large for double) or what the matrix returned.
+ *
+ * With v->tv it does that for the modes of o with total variation: f minimises f* matrix f - 2 Re r* f + v->tv max |r_k| sum_k
+ * |D_k f|, by ADMM (solve.c). D_k f holds the differences of mode k and its next neighbour along each axis, in memory, and 0 at
+ * the last. unit: the size of the matrix. got->iterations counts products with it. The residual is the larger of |D f - z| / |f|,
  * where z is the shrunk D f, and of what the equations lack with the subgradient at z, over |r|.
  * Where there are fewer points than modes and v->tv is large, above .1 or so, it falls slowly. Then v->iter ends the rounds,
  * and *got has the residual that is left.
  */
-int usfft_tv(cg_matrix *matrix, void *who, const struct usfft_options *o, double unit,
-	     const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got);
+int usfft_solve(cg_matrix *matrix, void *who, const struct usfft_options *o, size_t n, double unit,
+		const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got);
 
 #endif

@@ -216,10 +216,7 @@ usfft_line_type2(const struct usfft_line *p, struct usfft_line_work *w, int sign
 void
 usfft_line_free(struct usfft_line *p)
 {
-	weir_free(p->a);
-	weir_free(p->c);
-	weir_free(p->coef);
-	weir_free(p->shift);
+	weir_free_all(p->a, p->c, p->coef, p->shift);
 	if (p->fft)
 		fftwf_destroy_plan(p->fft);
 	*p = (struct usfft_line){0};
@@ -228,9 +225,6 @@ usfft_line_free(struct usfft_line *p)
 void
 usfft_line_work_free(struct usfft_line_work *w)
 {
-	weir_free(w->grid);
-	weir_free(w->place);
-	weir_free(w->cell);
-	weir_free(w->phase);
+	weir_free_all(w->grid, w->place, w->cell, w->phase);
 	*w = (struct usfft_line_work){0};
 }

@@ -76,9 +76,7 @@ finish(struct job *j)
 	group_free(j);
 	usfft_free(j->plan);
 	usfft_sky_free(j->sky);
-	weir_free(j->weights);
-	weir_free(j->maps);
-	weir_free(j->at.owned);
+	weir_free_all(j->weights, j->maps, j->at.owned);
 	img_free(&j->points);
 	img_free(&j->targets);
 }

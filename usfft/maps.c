@@ -269,8 +269,7 @@ usfft_espirit(const struct usfft_centre *c, const double *lattice, double *maps)
 		for (size_t i = 0; err && i < 2 * product(c->n) * coils; i++)
 			err = maps[i] != 0 ? 0 : err;
 	}
-	weir_free(e.y);
-	weir_free(e.lag);
+	weir_free_all(e.y, e.lag);
 	return err;
 }
 
@@ -379,8 +378,6 @@ usfft_maps(const struct usfft_options *given, const struct usfft_points *pt, con
 	}
 	if (!err)
 		err = usfft_espirit(&c, lattice, maps);
-	weir_free(x);
-	weir_free(f);
-	weir_free(lattice);
+	weir_free_all(x, f, lattice);
 	return err;
 }

@@ -24,10 +24,9 @@
 
 struct layers {
 	struct grid grid;
-	struct layer_window win;
+	struct layer_window win; /* owns its coef */
 	const struct layer_ops *ops;
 	void (*add)(void *to, const void *from, size_t n); /* of the loops */
-	void *table[3];					   /* owned: win.coef */
 };
 
 /* Points as records: grid/points.c makes them, and grid/spread.c sorts them by tile. */

@@ -65,43 +65,6 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 	return err;
 }
 
-/*
- * Begins at f = 0, with r over the power of two next to its largest number, *scale, so that no square overflows or vanishes.
- * Returns 0 or -ERANGE.
- */
-static int
-begin(size_t n, double *f, double *r, double *scale, struct usfft_outcome *got)
-{
-	struct sample_stats s;
-
-	sample_stats_start(&s);
-	sample_stats_add(&s, r, n);
-	if (s.nan || s.inf)
-		return -ERANGE;
-	const double most = fmax(-s.lo, s.hi);
-	*scale = most > 0 ? ldexp(1, most < 0x1p-1000 ? -1000 : ilogb(most)) : 1;
-	for (size_t i = 0; i < n; i++)
-		r[i] /= *scale;
-	memset(f, 0, n * sizeof *f);
-	*got = (struct usfft_outcome){0};
-	return 0;
-}
-
-int
-usfft_cg(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f,
-	 double *r, struct usfft_outcome *got)
-{
-	double scale = 1, *work = weir_alloc(n, 2 * sizeof *work);
-	int err = work ? begin(n, f, r, &scale, got) : -ENOMEM;
-
-	if (!err)
-		err = iterate(matrix, who, n, v, f, r, work, work + n, got);
-	for (size_t i = 0; i < n && !err; i++)
-		f[i] *= scale;
-	weir_free(work);
-	return err;
-}
-
 /* ---- total variation ---- */
 
 /*
@@ -232,31 +195,53 @@ run_rounds(struct rounds *t, const struct usfft_inverse *v, double *f, double *r
 	return err;
 }
 
+/* ---- both ---- */
+
+/* Returns the power of two next to the largest of n numbers, or 0 where one is not finite. */
+static double
+scale_of(const double *r, size_t n)
+{
+	struct sample_stats s;
+
+	sample_stats_start(&s);
+	sample_stats_add(&s, r, n);
+	const double most = fmax(-s.lo, s.hi);
+	return s.nan || s.inf ? 0 : most > 0 ? ldexp(1, most < 0x1p-1000 ? -1000 : ilogb(most)) : 1;
+}
+
 int
-usfft_tv(cg_matrix *matrix, void *who, const struct usfft_options *o, double unit,
-	 const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got)
+usfft_solve(cg_matrix *matrix, void *who, const struct usfft_options *o, size_t n, double unit,
+	    const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got)
 {
 	struct rounds t = {
-	    .matrix = matrix, .who = who, .dim = o->dim, .n = o->n, .reals = 2, .rho = RHO * unit};
-	double scale = 1, most = 0;
+	    .matrix = matrix, .who = who, .dim = o->dim, .n = o->n, .reals = n, .rho = RHO * unit};
+	const size_t all = v->tv > 0 ? n * (size_t)o->dim : 0;
+	const double scale = scale_of(r, n); /* so that no square overflows or vanishes */
+	double *work, most = 0;
+	int err;
 
-	for (int a = 0; a < o->dim; a++)
-		t.reals *= o->n[a];
-	const size_t each = t.reals * (size_t)o->dim;
-	double *work = weir_calloc(t.reals, (3 * (size_t)o->dim + 2) * sizeof *work);
-	int err = work ? begin(t.reals, f, r, &scale, got) : -ENOMEM;
-	if (!err) {
-		for (size_t i = 0; i < t.reals; i += 2)
+	*got = (struct usfft_outcome){0};
+	if (scale == 0)
+		return -ERANGE;
+	if (!(work = weir_calloc(n, (3 * all / n + 2) * sizeof *work)))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		r[i] /= scale;
+	memset(f, 0, n * sizeof *f);
+	if (all) {
+		for (size_t i = 0; i < n; i += 2)
 			most = fmax(most, hypot(r[i], r[i + 1]));
 		t.lambda = v->tv * most / 2;
-		t.z = work;
-		t.u = work + each;
-		t.d = work + 2 * each;
-		t.p = work + 3 * each;
-		t.q = t.p + t.reals;
+		t.z = work + 2 * n;
+		t.u = t.z + all;
+		t.d = t.u + all;
+		t.p = work;
+		t.q = work + n;
 		err = run_rounds(&t, v, f, r, got);
+	} else {
+		err = iterate(matrix, who, n, v, f, r, work, work + n, got);
 	}
-	for (size_t i = 0; i < t.reals && !err; i++)
+	for (size_t i = 0; i < n && !err; i++)
 		f[i] *= scale;
 	weir_free(work);
 	return err;

@@ -65,14 +65,8 @@ layers_make(struct usfft_plan *p)
 				       .ncoef = p->taps.ncoef,
 				       .row = g->ld * g->layers * 2,
 				       .plane = g->ld * g->plane * g->layers * 2};
-	for (int a = 0; a < p->o.dim; a++) {
-		l->table[a] =
-		    window_table(&p->win[a], p->taps.ncoef, loops->tile.lanes, 1, p->o.single);
-		if (!l->table[a])
-			return -ENOMEM;
-		l->win.coef[a] = l->table[a];
-	}
-	return 0;
+	return window_tables(p->win, p->o.dim, p->taps.ncoef, loops->tile.lanes, 1, p->o.single,
+			     l->win.coef);
 }
 
 /* Frees l and what it owns. It accepts NULL. */
@@ -81,11 +75,9 @@ layers_free(struct layers *l)
 {
 	if (!l)
 		return;
-	for (int a = 0; a < 3; a++) {
-		l->grid.undo[a] = NULL;
-		weir_free(l->table[a]);
-	}
+	memset(l->grid.undo, 0, sizeof l->grid.undo); /* the plan's */
 	grid_free(&l->grid);
+	weir_free_list(l->win.coef, 3);
 	weir_free(l);
 }
 
@@ -287,9 +279,7 @@ usfft_type2_many(struct usfft_plan *p, int sign, size_t count, const void *const
 static int
 make_windows(struct usfft_plan *p, int w)
 {
-	const bool single = p->o.single;
 	const int lanes = p->ops->lanes;
-	void **table[3] = {&p->taps.x, &p->taps.y, &p->taps.z};
 
 	for (int a = 0; a < p->o.dim; a++) {
 		const double sigma = (double)p->grid.n[a] / (double)p->o.n[a];
@@ -302,13 +292,8 @@ make_windows(struct usfft_plan *p, int w)
 		if (p->win[a].ncoef > p->taps.ncoef)
 			p->taps.ncoef = p->win[a].ncoef;
 	}
-	for (int a = 0; a < p->o.dim; a++) {
-		*table[a] =
-		    window_table(&p->win[a], p->taps.ncoef, lanes, a ? 1 : lanes / 2, single);
-		if (!*table[a])
-			return -ENOMEM;
-	}
-	return 0;
+	return window_tables(p->win, p->o.dim, p->taps.ncoef, lanes, lanes / 2, p->o.single,
+			     p->taps.coef);
 }
 
 static int
@@ -447,17 +432,13 @@ usfft_free(struct usfft_plan *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->taps.x, p->taps.y, p->taps.z,      p->band,
-			 p->colour, p->heavy,  p->points.start};
-
 	layers_free(p->layers);
 	grid_free(&p->grid);
 	sort_free(&p->points);
 	crowd_free(&p->crowds);
 	weir_give(p->acc, p->accs, p->acc_bytes);
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
-	weir_free(p);
+	weir_free_list(p->taps.coef, 3);
+	weir_free_all(p->band, p->colour, p->heavy, p->points.start, p);
 }
 
 int

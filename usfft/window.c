@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -331,8 +332,8 @@ window_undo(const struct window *win, size_t cells, double *factor, size_t n)
 	window_series_at(&s, factor, n, factor);
 }
 
-void *
-window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single)
+static void *
+make_table(const struct window *win, int ncoef, int lanes, int offsets, bool single)
 {
 	const size_t len = (size_t)((win->w + offsets - 1 + lanes - 1) / lanes * lanes);
 	const size_t real = single ? sizeof(float) : sizeof(double);
@@ -344,4 +345,15 @@ window_table(const struct window *win, int ncoef, int lanes, int offsets, bool s
 				real_set(table, (size_t)(o * ncoef + d) * len + (size_t)(o + t),
 					 win->coef[ncoef - 1 - d][t], single);
 	return table;
+}
+
+int
+window_tables(const struct window *win, int dim, int ncoef, int lanes, int offsets, bool single,
+	      void *table[3])
+{
+	for (int a = 0; a < dim; a++)
+		if (!table[a] &&
+		    !(table[a] = make_table(&win[a], ncoef, lanes, a ? 1 : offsets, single)))
+			return -ENOMEM;
+	return 0;
 }

@@ -70,9 +70,11 @@ double window_error(bool gauss, int w, double sigma);
 double window_gain(bool gauss, int w, double sigma);
 
 /*
- * Lays out the polynomials of a window for the loops, highest power first, in rows of whole registers. There are
- * `offsets` copies, and copy o is shifted by o lanes. The caller frees. NULL: no memory.
+ * Lays out the polynomials of the windows of dim axes for the loops, highest power first, in rows of whole registers. There are
+ * `offsets` copies of that of x, and copy o is shifted by o lanes. A table that is there stays. The caller frees them, after an
+ * error too. Returns 0 or -ENOMEM.
  */
-void *window_table(const struct window *win, int ncoef, int lanes, int offsets, bool single);
+int window_tables(const struct window *win, int dim, int ncoef, int lanes, int offsets, bool single,
+		  void *table[3]);
 
 #endif

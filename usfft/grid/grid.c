@@ -232,14 +232,11 @@ void
 grid_free(struct grid *g)
 {
 	weir_give(g->data, g->room, grid_cell_bytes(g));
-	weir_free(g->root[0]);
-	weir_free(g->root[1]);
-	weir_free(g->work);
+	weir_free_all(g->root[0], g->root[1], g->work, g->undo[0], g->undo[1], g->undo[2]);
 	for (int a = 0; a < 3; a++) {
 		if (!a || g->batch[a].root != g->batch[0].root)
 			batch_free(&g->batch[a]);
 		fftw_axis_free(&g->fftw[a]);
-		weir_free(g->undo[a]);
 	}
 }
 

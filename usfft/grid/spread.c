@@ -37,23 +37,17 @@ crowd_make(struct usfft_plan *p, size_t m)
 {
 	struct crowds *q = &p->crowds;
 	struct usfft_options o = p->o;
-	void **table[3] = {&q->taps.x, &q->taps.y, &q->taps.z};
 
 	if (q->acc || !p->o.single || p->o.type == 2 || m <= CROWD)
 		return 0;
 	o.single = false;
 	q->ops = &usfft_loops_for(&o)->tile;
 	q->taps.ncoef = p->taps.ncoef;
-	for (int a = 0; a < o.dim; a++) {
-		const int offsets = a ? 1 : q->ops->lanes / 2;
-		if (!*table[a])
-			*table[a] =
-			    window_table(&p->win[a], q->taps.ncoef, q->ops->lanes, offsets, false);
-		if (!*table[a])
-			return -ENOMEM;
-	}
+	const int lanes = q->ops->lanes;
+	if (window_tables(p->win, o.dim, q->taps.ncoef, lanes, lanes / 2, false, q->taps.coef))
+		return -ENOMEM;
 	q->accs = p->accs;
-	q->acc_bytes = spread_acc_bytes(p, q->ops->lanes, sizeof(double));
+	q->acc_bytes = spread_acc_bytes(p, lanes, sizeof(double));
 	q->acc = weir_take(q->accs, q->acc_bytes);
 	return q->acc ? 0 : -ENOMEM;
 }
@@ -61,11 +55,8 @@ crowd_make(struct usfft_plan *p, size_t m)
 void
 crowd_free(struct crowds *q)
 {
-	void *owned[] = {q->taps.x, q->taps.y, q->taps.z};
-
 	weir_give(q->acc, q->accs, q->acc_bytes);
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
+	weir_free_list(q->taps.coef, 3);
 }
 
 /*

@@ -157,7 +157,6 @@ item_invert(struct job *j, struct img *x)
 		sky_write(j, x, o.n, f, false);
 	else
 		item_write_modes(j, x, &o, (char *)f);
-	weir_free(f);
-	weir_free(b);
+	weir_free_all(f, b);
 	item_input_free(&q);
 }

@@ -214,10 +214,7 @@ group_free(struct job *j)
 {
 	if (!j->group)
 		return;
-	weir_free(j->group->item);
-	weir_free(j->group->in);
-	weir_free(j->group->out);
-	weir_free(j->group);
+	weir_free_all(j->group->item, j->group->in, j->group->out, j->group);
 	j->group = NULL;
 }
 

@@ -150,8 +150,8 @@ enum { TILE_AHEAD = 12 };
 
 struct tile_window {
 	int ncoef;
-	void *x;     /* [offset][coef][vector][lane]: reals, one for each complex tap */
-	void *y, *z; /* [coef][vector][lane] */
+	/* Of x [offset][coef][vector][lane]: reals, one for each complex tap; of y and z [coef][vector][lane]. */
+	void *coef[3];
 };
 
 /* Points in a tile's order. */
@@ -188,7 +188,7 @@ struct tile_ops {
 /* The window, and the strides of the grid in reals. */
 struct layer_window {
 	int dim, w, ncoef;
-	const void *coef[3]; /* per axis [coef][vector][lane], as in struct tile_window */
+	void *coef[3]; /* per axis [coef][vector][lane] */
 	size_t row, plane;
 };
 

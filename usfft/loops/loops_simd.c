@@ -20,28 +20,20 @@ TARGET_BEGIN
 #if BYTES / SAMPLE == 2
 #define PAIR   0, 1
 #define HALVES 0, 0
-#define LOWER  0, 0
-#define UPPER  1, 1
 #define FOLD(s)
 #elif BYTES / SAMPLE == 4
 #define PAIR	0, 1, 0, 1
 #define HALVES	0, 0, 0, 0
-#define LOWER	0, 0, 1, 1
-#define UPPER	2, 2, 3, 3
 #define FOLD(s) s += SHUFFLE(s, 2, 3, 0, 1)
 #elif BYTES / SAMPLE == 8
 #define PAIR   0, 1, 0, 1, 0, 1, 0, 1
 #define HALVES 0, 0, 0, 0, 0, 0, 0, 0
-#define LOWER  0, 0, 1, 1, 2, 2, 3, 3
-#define UPPER  4, 4, 5, 5, 6, 6, 7, 7
 #define FOLD(s)                                  \
 	s += SHUFFLE(s, 4, 5, 6, 7, 0, 1, 2, 3); \
 	s += SHUFFLE(s, 2, 3, 4, 5, 6, 7, 0, 1)
 #else
 #define PAIR   0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1
 #define HALVES 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1
-#define LOWER  0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7
-#define UPPER  8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13, 14, 14, 15, 15
 #define FOLD(s)                                                                \
 	s += SHUFFLE(s, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7); \
 	s += SHUFFLE(s, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3); \
@@ -52,7 +44,7 @@ TARGET_BEGIN
 INLINE vec
 dup(vec a, int half)
 {
-	return half ? SHUFFLE(a, UPPER) : SHUFFLE(a, LOWER);
+	return half ? VEC_SHUFFLE(a, a, VEC_ZIP_HIGH) : VEC_SHUFFLE(a, a, VEC_ZIP_LOW);
 }
 
 /* The sums of the even lanes and of the odd lanes. */
@@ -133,8 +125,8 @@ taps(const struct tile_window *win, int dim, int w, bool aligned, const char *re
 	split(record, wide, bits, dim, cell, f);
 	const int first = cell[0] + tile_slack(w, LANES);
 	const int offset = aligned ? first & (group - 1) : 0;
-	const vec *cx = (const vec *)win->x + offset * win->ncoef * stored;
-	const vec *cy = (const vec *)win->y, *cz = (const vec *)win->z;
+	const vec *cx = (const vec *)win->coef[0] + offset * win->ncoef * stored;
+	const vec *cy = (const vec *)win->coef[1], *cz = (const vec *)win->coef[2];
 	for (int v = 0; v < nx; v++)
 		x[v] = cx[v];
 	for (int v = 0; dim > 1 && v < ny; v++)
@@ -295,32 +287,16 @@ add(void *to, const void *from, size_t n)
 	{                                                                             \
 		interp(win, d, w, acc, pt, out);                                      \
 	}
-#define DIMENSION(d)    \
-	INSTANCE(d, 3)  \
-	INSTANCE(d, 4)  \
-	INSTANCE(d, 5)  \
-	INSTANCE(d, 6)  \
-	INSTANCE(d, 7)  \
-	INSTANCE(d, 8)  \
-	INSTANCE(d, 9)  \
-	INSTANCE(d, 10) \
-	INSTANCE(d, 11) \
-	INSTANCE(d, 12) \
-	INSTANCE(d, 13) \
-	INSTANCE(d, 14) \
-	INSTANCE(d, 15) \
-	INSTANCE(d, 16)
-#define TABLE(f, d)                                                                             \
-	{                                                                                       \
-		[3] = f##d##_3, [4] = f##d##_4, [5] = f##d##_5, [6] = f##d##_6, [7] = f##d##_7, \
-		[8] = f##d##_8, [9] = f##d##_9, [10] = f##d##_10, [11] = f##d##_11,             \
-		[12] = f##d##_12, [13] = f##d##_13, [14] = f##d##_14, [15] = f##d##_15,         \
-		[16] = f##d##_16                                                                \
-	}
+#define EACH_W(F, d)                                                                        \
+	F(d, 3)                                                                             \
+	F(d, 4) F(d, 5) F(d, 6) F(d, 7) F(d, 8) F(d, 9) F(d, 10) F(d, 11) F(d, 12) F(d, 13) \
+	    F(d, 14) F(d, 15) F(d, 16)
+#define SPREAD(d, w) [w] = spread##d##_##w,
+#define INTERP(d, w) [w] = interp##d##_##w,
 
-DIMENSION(1)
-DIMENSION(2)
-DIMENSION(3)
+EACH_W(INSTANCE, 1)
+EACH_W(INSTANCE, 2)
+EACH_W(INSTANCE, 3)
 
 /* The loops of loops.h. Registers and reals of a cell; points whose values are packed at a time. */
 enum {
@@ -723,8 +699,8 @@ line_interp(const struct usfft_line *p, const struct usfft_line_work *w, int sig
 
 const struct loops SIMD_NAME(usfft) = {
     .tile = {LANES,
-	     {TABLE(spread, 1), TABLE(spread, 2), TABLE(spread, 3)},
-	     {TABLE(interp, 1), TABLE(interp, 2), TABLE(interp, 3)},
+	     {{EACH_W(SPREAD, 1)}, {EACH_W(SPREAD, 2)}, {EACH_W(SPREAD, 3)}},
+	     {{EACH_W(INTERP, 1)}, {EACH_W(INTERP, 2)}, {EACH_W(INTERP, 3)}},
 	     add},
     .layer = {layer_spread, layer_interp},
     .batch = {columns, rows},

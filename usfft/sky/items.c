@@ -140,8 +140,7 @@ sky_from_points(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_COMPUTE);
 	sky_write(j, x, o.o.n, image, q.v.single);
 	values_free(&v);
-	weir_free(vis);
-	weir_free(image);
+	weir_free_all(vis, image);
 }
 
 /* Returns the image of item x as doubles, and its sizes n; it dies when a pixel is not finite. */
@@ -179,9 +178,7 @@ sky_to_points(struct job *j, struct img *x)
 	for (size_t i = 0; i < 2 * pt->m; i++)
 		real_set(z, i, vis[i], single);
 	item_write_values(j, x, z, pt->m, single);
-	weir_free(z);
-	weir_free(image);
-	weir_free(vis);
+	weir_free_all(z, image, vis);
 }
 
 int

@@ -281,12 +281,8 @@ usfft_sky_free(struct usfft_sky *p)
 {
 	if (!p)
 		return;
-	void *owned[] = {p->start, p->vis, p->turn, p->value, p->sum, p->row};
-
 	usfft_free(p->plan);
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
-	weir_free(p);
+	weir_free_all(p->start, p->vis, p->turn, p->value, p->sum, p->row, p);
 }
 
 /* ---- sky ---- */
@@ -545,8 +541,7 @@ usfft_sky_inverse(struct usfft_sky *p, const double *w, const double *b,
 	a.lambda = v->damp * sum;
 	err = r && a.vis ? usfft_sky_type1(p, -v->sign, a.vis, r) : -ENOMEM;
 	if (!err)
-		err = usfft_cg(apply, &a, p->modes, v, image, r, got);
-	weir_free(a.vis);
-	weir_free(r);
+		err = usfft_solve(apply, &a, &p->given.o, p->modes, sum, v, image, r, got);
+	weir_free_all(a.vis, r);
 	return err;
 }
