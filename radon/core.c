@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
@@ -171,6 +172,28 @@ double
 radon_energy(const float *v, size_t n)
 {
 	return energy_of_row(v, n);
+}
+
+/* Their bits order magnitudes, NaN above infinity. */
+WEIR_CLONES_OF(float, peak_of_row, (const float *x, size_t n), (x, n))
+{
+	uint32_t most = 0;
+	float peak;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t v;
+		memcpy(&v, &x[i], sizeof v);
+		v &= 0x7fffffff;
+		most = v > most ? v : most;
+	}
+	memcpy(&peak, &most, sizeof peak);
+	return peak;
+}
+
+float
+radon_peak(const float *v, size_t n)
+{
+	return peak_of_row(v, n);
 }
 
 double

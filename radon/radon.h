@@ -256,8 +256,9 @@ void radon_evidence_free(struct radon_evidence *e); /* accepts NULL */
  */
 double radon_alpha(const struct radon_options *o, const float *gather, const float *left);
 
-/* The sum of the squares of n samples. */
+/* The sum of the squares of n samples, and their largest magnitude: infinity or NaN, if any is. */
 double radon_energy(const float *v, size_t n);
+float radon_peak(const float *v, size_t n);
 
 /*
  * Counts the different places of live traces, up to `most`. Two traces are at the same place when no two curves differ by more

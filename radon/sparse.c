@@ -26,7 +26,7 @@
 /* ---- weights ---- */
 
 /* The amplitude of a sample is found over SMOOTH samples to each side. */
-enum { SMOOTH = 3, CHAINS = 16 };
+enum { SMOOTH = 3 };
 static const float least = 1e-2f;
 
 /* The root of the sum of squares of samples first .. end - 1. */
@@ -47,21 +47,6 @@ WEIR_CLONES(fill_inside, (const float *restrict m, float *restrict to, size_t n)
 		to[t] = amplitude(m, t - SMOOTH, t + SMOOTH + 1);
 }
 
-/* The greatest of n numbers, 0 or more. */
-WEIR_CLONES_OF(float, greatest, (const float *x, size_t n), (x, n))
-{
-	float top[CHAINS] = {0}, all = 0;
-
-	for (size_t t = 0; t + CHAINS <= n; t += CHAINS)
-		for (size_t c = 0; c < CHAINS; c++)
-			top[c] = x[t + c] > top[c] ? x[t + c] : top[c];
-	for (size_t t = n / CHAINS * CHAINS; t < n; t++)
-		top[0] = x[t] > top[0] ? x[t] : top[0];
-	for (size_t c = 0; c < CHAINS; c++)
-		all = top[c] > all ? top[c] : all;
-	return all;
-}
-
 /* to = the amplitude of row m around each of its n samples. Returns the greatest amplitude. */
 static float
 radon_amplitudes(const float *m, float *to, size_t n)
@@ -71,7 +56,7 @@ radon_amplitudes(const float *m, float *to, size_t n)
 			to[t] = amplitude(m, t < SMOOTH ? 0 : t - SMOOTH,
 					  t + SMOOTH < n ? t + SMOOTH + 1 : n);
 	fill_inside(m, to, n);
-	return greatest(to, n);
+	return radon_peak(to, n);
 }
 
 WEIR_CLONES(weigh, (const float *restrict amplitude, float top, float *restrict weight, size_t n),
@@ -183,12 +168,13 @@ WEIR_CLONES(multiply,
 		to[i] = a[i] * b[i];
 }
 
+/* to = row i of the panel, W u. */
 static void
-weigh_row(const struct radon_irls *s, const float *x, size_t i, float *to)
+weigh_row(const struct radon_irls *s, size_t i, float *to)
 {
 	const size_t n = s->p->ntau;
 
-	multiply(to, x + i * n, s->weight + i * n, n);
+	multiply(to, s->u + i * n, s->weight + i * n, n);
 }
 
 /* y = a x + b y */
@@ -200,7 +186,7 @@ WEIR_CLONES(combine, (float *restrict y, const float *restrict x, size_t n, floa
 }
 
 static void
-direction_row(struct radon_irls *s, size_t i, float *to)
+direction_row(const struct radon_irls *s, size_t i, float *to)
 {
 	const size_t n = s->p->ntau, at = i * n;
 
@@ -310,14 +296,15 @@ conjugate_gradients(struct radon_irls *s, const struct operators *a, int most, s
 	}
 }
 
+/* Finds the weights from the amplitudes in s->dir, the greatest of which is top; top 0: all are 1. */
 static void
-weigh_equally(struct radon_irls *s)
+set_weights(struct radon_irls *s, float top)
 {
 	const size_t n = s->p->ntau;
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < s->p->o.nq; i++)
-		radon_weights(NULL, 0, s->weight + i * n, n);
+		radon_weights(s->dir + i * n, top, s->weight + i * n, n);
 }
 
 static void
@@ -328,12 +315,10 @@ reweigh(struct radon_irls *s)
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads) reduction(max : top)
 	for (size_t i = 0; i < s->p->o.nq; i++) {
-		weigh_row(s, s->u, i, s->grad + i * n);
+		weigh_row(s, i, s->grad + i * n);
 		top = fmaxf(top, radon_amplitudes(s->grad + i * n, s->dir + i * n, n));
 	}
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < s->p->o.nq; i++)
-		radon_weights(s->dir + i * n, top, s->weight + i * n, n);
+	set_weights(s, top);
 }
 
 /*
@@ -369,7 +354,7 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 
 	s->w = w;
 	s->in = in;
-	weigh_equally(s);
+	set_weights(s, 0);
 	for (size_t j = 0; j < o->nx; j++)
 		s->span[j] = s->p->live[j] ? radon_span(in + j * o->nt, o->nt)
 					   : (struct radon_span){o->nt, o->nt};
@@ -386,39 +371,25 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
 }
 
-/* The energy of lines i and i + 1 of an axis of curves. Line i has `count` rows: i * stride, i * stride + next ... */
-static double
-energy_of_lines(const struct radon_irls *s, size_t i, size_t stride, size_t count, size_t next)
-{
-	double sum = 0;
-
-	for (size_t k = 0; k < count; k++)
-		sum += s->part[i * stride + k * next] + s->part[(i + 1) * stride + k * next];
-	return sum;
-}
-
-/* Raises the edges to those of an axis of n such lines. */
-static void
-raise_edges(const struct radon_irls *s, size_t n, size_t stride, size_t count, size_t next,
-	    double edge[2])
-{
-	const double mean = add_up(s, s->p->o.nq) / (double)n;
-
-	for (size_t side = 0; side < 2 && n >= 8; side++) {
-		const double e = energy_of_lines(s, side ? n - 2 : 0, stride, count, next);
-		edge[side] = fmax(edge[side], mean > 0 ? e / 2 / mean : 0);
-	}
-}
-
+/* Finds the edges of a report from the energies of rows in s->part: the greater ones of both axes of curves. */
 static void
 find_edges_of_rows(const struct radon_irls *s, double edge[2])
 {
-	const size_t n = s->p->nq, nr = s->p->o.nr;
+	const size_t nr = s->p->o.nr ? s->p->o.nr : 1, lines[2] = {s->p->nq, nr};
+	const double all = add_up(s, s->p->o.nq);
 
 	edge[0] = edge[1] = NAN;
-	raise_edges(s, n, 1, nr ? nr : 1, n, edge);
-	if (nr)
-		raise_edges(s, nr, n, n, 1, edge);
+	for (int axis = 0; axis < 2; axis++) {
+		const double mean = all / (double)lines[axis];
+		double sum[2] = {0};
+		for (size_t i = 0; i < s->p->o.nq; i++) {
+			const size_t line = axis ? i / s->p->nq : i % s->p->nq;
+			sum[0] += line < 2 ? s->part[i] : 0;
+			sum[1] += line + 2 >= lines[axis] ? s->part[i] : 0;
+		}
+		for (int side = 0; side < 2 && lines[axis] >= 8; side++)
+			edge[side] = fmax(edge[side], mean > 0 ? sum[side] / 2 / mean : 0);
+	}
 }
 
 /* ---- other curves: gathers are spectra ---- */
@@ -483,16 +454,16 @@ keep(const struct radon_irls *s, float *x)
 	return add_up(s, s->p->o.nx);
 }
 
-/* s->w->m = the spectra of W x. */
+/* s->w->m = the spectra of the panel or, of the next direction, W s->dir. */
 static void
-weigh_panel(const struct radon_irls *s, const float *x)
+panel_to_spectra(struct radon_irls *s, bool direction)
 {
 	const struct radon_core *p = s->p;
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
 		float *row = s->w->worker[omp_get_thread_num()].row;
-		weigh_row(s, x, i, row);
+		(direction ? direction_row : weigh_row)(s, i, row);
 		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
 	}
 }
@@ -502,12 +473,7 @@ model(struct radon_irls *s)
 {
 	const struct radon_core *p = s->p;
 
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < p->o.nq; i++) {
-		float *row = s->w->worker[omp_get_thread_num()].row;
-		direction_row(s, i, row);
-		radon_fft_forward(&p->fft, row, s->w->m + i * p->ld * 2);
-	}
+	panel_to_spectra(s, true);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->w->threads)
 	for (size_t b = p->first; b < p->last; b++)
 		radon_block_model(p, &s->w->worker[omp_get_thread_num()], b * USFFT_LINE,
@@ -577,19 +543,6 @@ keep_samples(const struct radon_irls *s, float *x)
 	return add_up(s, s->p->o.nx);
 }
 
-/* s->grad = W x; s->part receives the energies of its rows. */
-static void
-weigh_samples(struct radon_irls *s, const float *x)
-{
-	const size_t n = s->p->ntau;
-
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < s->p->o.nq; i++) {
-		weigh_row(s, x, i, s->grad + i * n);
-		s->part[i] = radon_energy(s->grad + i * n, n);
-	}
-}
-
 static void
 model_samples(struct radon_irls *s)
 {
@@ -623,7 +576,11 @@ run_in_time(struct radon_irls *s, struct radon_room *w, const float *in, float *
 	const struct radon_core *p = s->p;
 
 	iterate(s, &in_time, w, in, r);
-	weigh_samples(s, s->u);
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		weigh_row(s, i, s->grad + i * p->ntau);
+		s->part[i] = radon_energy(s->grad + i * p->ntau, p->ntau);
+	}
 	find_edges_of_rows(s, r->edge);
 	if (!(p->o.q0 > 0)) /* no hyperbola lies beyond q = 0 */
 		r->edge[0] = NAN;
@@ -649,7 +606,7 @@ radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, fl
 		return;
 	}
 	iterate(s, &in_spectra, w, in, r);
-	weigh_panel(s, s->u);
+	panel_to_spectra(s, false);
 	find_edges(s, r->edge);
 	radon_weigh_panel(p, w);
 	if (!p->o.subtract) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
@@ -197,22 +196,6 @@ rows_room(float **x, size_t *has, size_t rows, size_t n)
 	*has = want;
 }
 
-/* Returns the largest magnitude of n samples: infinity or NaN, if any is. Their bits order them, NaN above infinity. */
-WEIR_CLONES_OF(float, largest_or_bad, (const float *x, size_t n), (x, n))
-{
-	uint32_t most = 0;
-	float peak;
-
-	for (size_t i = 0; i < n; i++) {
-		uint32_t v;
-		memcpy(&v, &x[i], sizeof v);
-		v &= 0x7fffffff;
-		most = v > most ? v : most;
-	}
-	memcpy(&peak, &most, sizeof peak);
-	return peak;
-}
-
 /* Reads the next row of an item that has no floats. */
 static void
 read_row(struct gathers *s, float *x)
@@ -227,7 +210,7 @@ read_row(struct gathers *s, float *x)
 static bool
 check_row(struct gathers *s, size_t row, float *x)
 {
-	float peak = largest_or_bad(x, s->n);
+	float peak = radon_peak(x, s->n);
 	const bool bad = !isfinite(peak);
 	for (size_t i = 0; bad && i < s->n; i++)
 		if (!isfinite(x[i]) && !s->o->nan_is_zero)
@@ -239,7 +222,7 @@ check_row(struct gathers *s, size_t row, float *x)
 		else if (!isfinite(x[i]))
 			x[i] = 0;
 	if (bad)
-		peak = largest_or_bad(x, s->n);
+		peak = radon_peak(x, s->n);
 	s->peak = fmaxf(s->peak, peak);
 	return peak > 0;
 }
@@ -250,7 +233,7 @@ rows_multiply(float *x, size_t n, double by)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)((double)x[i] * by);
-	return isfinite(largest_or_bad(x, n));
+	return isfinite(radon_peak(x, n));
 }
 
 /*
