@@ -13,8 +13,7 @@
 #include "radon/radon.h"
 
 struct direct_axes {
-	size_t ntau, lead, nfft, nw;
-	double lo, hi; /* Hz */
+	size_t ntau, lead, nw; /* ntau: of the FFTs, too */
 };
 
 /* ---- the transform ---- */
@@ -75,18 +74,22 @@ axes_of(const struct radon_options *o)
 	struct direct_axes x;
 
 	radon_direct_axis(o, &x.ntau, &x.lead);
-	x.nfft = x.ntau;
-	x.nw = x.nfft / 2 + 1;
-	x.lo = o->fmin;
-	x.hi = o->fmax > 0 ? o->fmax : INFINITY;
+	x.nw = x.ntau / 2 + 1;
 	return x;
+}
+
+/* Frequency number k, in Hz. */
+static double
+frequency(const struct radon_options *o, const struct direct_axes *x, size_t k)
+{
+	return (double)k / ((double)x->ntau * o->dt);
 }
 
 /* exp(i 2 pi f s) at frequency number k, where s is the moveout of curve i on trace j. */
 static complex double
 phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size_t i, size_t j)
 {
-	const double cycles = (double)k / ((double)x->nfft * o->dt) * moveout(o, i, j);
+	const double cycles = frequency(o, x, k) * moveout(o, i, j);
 
 	return cexp(2 * M_PI * I * (cycles - rint(cycles)));
 }
@@ -94,13 +97,13 @@ phase(const struct radon_options *o, const struct direct_axes *x, size_t k, size
 static bool
 in_band(const struct radon_options *o, const struct direct_axes *x, size_t k)
 {
-	const double f = (double)k / ((double)x->nfft * o->dt);
+	const double f = frequency(o, x, k);
 
-	return f >= x->lo * (1 - 1e-12) && f <= x->hi * (1 + 1e-12);
+	return f >= o->fmin * (1 - 1e-12) && (o->fmax <= 0 || f <= o->fmax * (1 + 1e-12));
 }
 
 /*
- * Finds the spectra [count][nw] of rows of n samples, floats (narrow) or doubles, that begin at sample `at` of nfft. Caller frees;
+ * Finds the spectra [count][nw] of rows of n samples, floats (narrow) or doubles, that begin at sample `at` of ntau. Caller frees;
  * NULL: no memory.
  */
 static complex double *
@@ -108,12 +111,12 @@ to_spectra(const struct direct_axes *x, const double *rows, const float *narrow,
 	   size_t n, size_t at)
 {
 	complex double *s = weir_alloc(count * x->nw, sizeof *s);
-	double *row = weir_alloc(x->nfft, sizeof *row);
+	double *row = weir_alloc(x->ntau, sizeof *row);
 
 	for (size_t r = 0; s && row && r < count; r++) {
 		fftw_plan plan =
-		    fftw_plan_dft_r2c_1d((int)x->nfft, row, s + r * x->nw, FFTW_ESTIMATE);
-		memset(row, 0, x->nfft * sizeof *row);
+		    fftw_plan_dft_r2c_1d((int)x->ntau, row, s + r * x->nw, FFTW_ESTIMATE);
+		memset(row, 0, x->ntau * sizeof *row);
 		for (size_t t = 0; t < n; t++)
 			row[at + t] = narrow ? (double)narrow[r * n + t] : rows[r * n + t];
 		fftw_execute(plan);
@@ -128,16 +131,16 @@ static int
 to_rows(const struct direct_axes *x, complex double *s, size_t count, double *rows, size_t n,
 	size_t at)
 {
-	double *row = weir_alloc(x->nfft, sizeof *row);
+	double *row = weir_alloc(x->ntau, sizeof *row);
 	const int err = row && s ? 0 : -ENOMEM;
 
 	for (size_t r = 0; !err && r < count; r++) {
 		fftw_plan plan =
-		    fftw_plan_dft_c2r_1d((int)x->nfft, s + r * x->nw, row, FFTW_ESTIMATE);
+		    fftw_plan_dft_c2r_1d((int)x->ntau, s + r * x->nw, row, FFTW_ESTIMATE);
 		fftw_execute(plan);
 		fftw_destroy_plan(plan);
 		for (size_t t = 0; t < n; t++)
-			rows[r * n + t] = row[at + t] / (double)x->nfft;
+			rows[r * n + t] = row[at + t] / (double)x->ntau;
 	}
 	weir_free(row);
 	weir_free(s);
@@ -151,44 +154,32 @@ gather_spectra(const struct radon_options *o, const struct direct_axes *x, const
 }
 
 /*
- * Return m of d, and d of m, at every frequency of the band; the other frequencies are 0. Caller frees; NULL: no memory, or NULL was
- * given.
+ * Returns m of d, or with `model` d of m, at every frequency of the band; the other frequencies are 0. Caller frees; NULL: no memory,
+ * or NULL was given.
  */
 static complex double *
-adjoint_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *d)
+sums(const struct radon_options *o, const struct direct_axes *x, const complex double *from,
+     bool model)
 {
-	complex double *m = d ? weir_alloc(o->nq * x->nw, sizeof *m) : NULL;
+	const size_t n = model ? o->nx : o->nq, terms = model ? o->nq : o->nx;
+	complex double *to = from ? weir_alloc(n * x->nw, sizeof *to) : NULL;
 
-	for (size_t i = 0; m && i < o->nq; i++)
+	for (size_t r = 0; to && r < n; r++)
 		for (size_t k = 0; k < x->nw; k++) {
 			complex double sum = 0;
-			for (size_t j = 0; in_band(o, x, k) && j < o->nx; j++)
-				sum += d[j * x->nw + k] * phase(o, x, k, i, j);
-			m[i * x->nw + k] = sum;
+			for (size_t l = 0; in_band(o, x, k) && l < terms; l++)
+				sum += from[l * x->nw + k] *
+				       (model ? conj(phase(o, x, k, l, r)) : phase(o, x, k, r, l));
+			to[r * x->nw + k] = sum;
 		}
-	return m;
-}
-
-static complex double *
-model_sums(const struct radon_options *o, const struct direct_axes *x, const complex double *m)
-{
-	complex double *d = m ? weir_alloc(o->nx * x->nw, sizeof *d) : NULL;
-
-	for (size_t j = 0; d && j < o->nx; j++)
-		for (size_t k = 0; k < x->nw; k++) {
-			complex double sum = 0;
-			for (size_t i = 0; in_band(o, x, k) && i < o->nq; i++)
-				sum += m[i * x->nw + k] * conj(phase(o, x, k, i, j));
-			d[j * x->nw + k] = sum;
-		}
-	return d;
+	return to;
 }
 
 int
 radon_direct_adjoint(const struct radon_options *o, const float *gather, double *panel)
 {
 	const struct direct_axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather), *m = adjoint_sums(o, &x, d);
+	complex double *d = gather_spectra(o, &x, gather), *m = sums(o, &x, d, false);
 
 	weir_free(d);
 	return to_rows(&x, m, o->nq, panel, x.ntau, 0);
@@ -199,7 +190,7 @@ radon_direct_model(const struct radon_options *o, const double *panel, double *g
 {
 	const struct direct_axes x = axes_of(o);
 	complex double *m = to_spectra(&x, panel, NULL, o->nq, x.ntau, 0),
-		       *d = model_sums(o, &x, m);
+		       *d = sums(o, &x, m, true);
 
 	weir_free(m);
 	return to_rows(&x, d, o->nx, gather, o->nt, x.lead);
@@ -277,7 +268,7 @@ int
 radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel)
 {
 	const struct direct_axes x = axes_of(o);
-	complex double *d = gather_spectra(o, &x, gather), *m = adjoint_sums(o, &x, d);
+	complex double *d = gather_spectra(o, &x, gather), *m = sums(o, &x, d, false);
 	complex double *t = weir_alloc(o->nq * (o->nq + o->nx), sizeof *t);
 
 	for (size_t k = 0; m && t && k < x.nw; k++)
@@ -294,40 +285,31 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 /*
  * Returns nx ln d^H K^-1 d + ln det K at frequency number k, where K = A A^H + mu I and nx counts the live traces. room has
  * o->nx (o->nx + 1) elements. The sum is minus the logarithm of the gather's likelihood, up to a constant, for the most likely
- * strength of the signal.
+ * strength of the signal. Dead traces are 0, and 1 in K, so that they add nothing.
  */
 static double
 surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, double mu,
 	 const complex double *d, complex double *room)
 {
 	complex double *y = room + o->nx * o->nx;
-	double q = 0, logdet = 0;
-	size_t n = 0;
+	double q = 0, logdet = 0, live = 0;
 
-	for (size_t j = 0; j < o->nx; j++)
-		n += is_live(o, j);
-	for (size_t j = 0, r = 0; j < o->nx; j++) {
-		if (!is_live(o, j))
-			continue;
-		y[r] = d[j * x->nw + k];
-		for (size_t l = 0, c = 0; l < o->nx; l++)
-			if (is_live(o, l)) {
-				room[r * n + c] = j == l ? mu : 0;
-				for (size_t i = 0; i < o->nq; i++)
-					room[r * n + c] +=
-					    conj(phase(o, x, k, i, j)) * phase(o, x, k, i, l);
-				c++;
-			}
-		r++;
-	}
-	solve_dense(room, y, 1, n);
-	for (size_t j = 0, r = 0; j < o->nx; j++)
-		if (is_live(o, j)) {
-			q += creal(conj(d[j * x->nw + k]) * y[r]);
-			logdet += 2 * log(creal(room[r * n + r]));
-			r++;
+	for (size_t j = 0; j < o->nx; j++) {
+		y[j] = is_live(o, j) ? d[j * x->nw + k] : 0;
+		for (size_t l = 0; l < o->nx; l++) {
+			complex double *to = &room[j * o->nx + l];
+			*to = j != l ? 0 : is_live(o, j) ? mu : 1;
+			for (size_t i = 0; i < o->nq && is_live(o, j) && is_live(o, l); i++)
+				*to += conj(phase(o, x, k, i, j)) * phase(o, x, k, i, l);
 		}
-	return (double)n * log(q) + logdet;
+	}
+	solve_dense(room, y, 1, o->nx);
+	for (size_t j = 0; j < o->nx; j++) {
+		live += is_live(o, j);
+		q += is_live(o, j) ? creal(conj(d[j * x->nw + k]) * y[j]) : 0;
+		logdet += 2 * log(creal(room[j * o->nx + j]));
+	}
+	return live * log(q) + logdet;
 }
 
 /* The energy of the gather at frequency number k. */
@@ -487,6 +469,15 @@ data_of(const float *x, size_t n)
 	return s;
 }
 
+/* Is sample t of trace j data of a live trace? */
+static bool
+is_data(const struct radon_options *o, const float *d, size_t j, size_t t)
+{
+	const struct radon_span s = data_of(d + j * o->nt, o->nt);
+
+	return t >= s.first && t < s.end && is_live(o, j);
+}
+
 /* Fills the weights of window k, and returns how many windows there are. */
 static size_t
 weigh(const struct radon_options *o, const float *d, size_t k, double *w)
@@ -496,13 +487,12 @@ weigh(const struct radon_options *o, const float *d, size_t k, double *w)
 
 	hat(o->nt, o->adapt.window / 2 / o->dt, 0, 0, &times);
 	for (size_t j = 0; j < o->nx; j++) {
-		const struct radon_span s = data_of(d + j * o->nt, o->nt);
 		const double by = hat(o->nx, half, j, k / times, &traces);
-		for (size_t t = 0; t < o->nt; t++)
-			w[j * o->nt + t] = t < s.first || t >= s.end || (o->live && !o->live[j])
-					       ? 0
-					       : by * hat(o->nt, o->adapt.window / 2 / o->dt, t,
-							  k % times, &times);
+		for (size_t t = 0; t < o->nt; t++) {
+			const double w_t =
+			    hat(o->nt, o->adapt.window / 2 / o->dt, t, k % times, &times);
+			w[j * o->nt + t] = is_data(o, d, j, t) ? by * w_t : 0;
+		}
 	}
 	return traces * times;
 }
@@ -532,9 +522,7 @@ radon_direct_adapt(const struct radon_options *o, const float *gather, const flo
 
 	for (size_t i = 0; m && w && i < n; i++) {
 		m[i] = (double)gather[i] - (double)left[i];
-		const struct radon_span s = data_of(gather + i / o->nt * o->nt, o->nt);
-		const bool data = i % o->nt >= s.first && i % o->nt < s.end;
-		out[i] = data && (!o->live || o->live[i / o->nt]) ? 0 : (double)left[i];
+		out[i] = is_data(o, gather, i / o->nt, i % o->nt) ? 0 : (double)left[i];
 	}
 	*ratio = INFINITY;
 	for (size_t i = 0; m && w && i < 6; i++) {
@@ -587,38 +575,33 @@ coefficient(const struct radon_options *o, size_t lead, size_t i, size_t n, size
 	return fmax(0, 1 - fabs(at - (double)t));
 }
 
-void
-radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gather, double *panel)
+/* Sums a gather to each sample of a panel, or with `model` a panel to each sample of a gather. */
+static void
+sum_hyperbolas(const struct radon_options *o, const double *from, double *to, bool model)
 {
+	const size_t nt = o->nt;
 	size_t ntau, lead;
 
 	axis(o, &ntau, &lead);
-	for (size_t i = 0; i < o->nq; i++)
-		for (size_t n = 0; n < ntau; n++) {
-			double sum = 0;
-			for (size_t j = 0; j < o->nx; j++)
-				for (size_t t = 0; t < o->nt; t++)
-					sum += coefficient(o, lead, i, n, j, t) *
-					       gather[j * o->nt + t];
-			panel[i * ntau + n] = sum;
+	const size_t panel = o->nq * ntau, gather = o->nx * nt;
+	memset(to, 0, (model ? gather : panel) * sizeof *to);
+	for (size_t m = 0; m < panel; m++)
+		for (size_t d = 0; d < gather; d++) {
+			const double c = coefficient(o, lead, m / ntau, m % ntau, d / nt, d % nt);
+			to[model ? d : m] += c * from[model ? m : d];
 		}
+}
+
+void
+radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gather, double *panel)
+{
+	sum_hyperbolas(o, gather, panel, false);
 }
 
 void
 radon_direct_hyperbola_model(const struct radon_options *o, const double *panel, double *gather)
 {
-	size_t ntau, lead;
-
-	axis(o, &ntau, &lead);
-	for (size_t j = 0; j < o->nx; j++)
-		for (size_t t = 0; t < o->nt; t++) {
-			double sum = 0;
-			for (size_t i = 0; i < o->nq; i++)
-				for (size_t n = 0; n < ntau; n++)
-					sum +=
-					    coefficient(o, lead, i, n, j, t) * panel[i * ntau + n];
-			gather[j * o->nt + t] = sum;
-		}
+	sum_hyperbolas(o, panel, gather, true);
 }
 
 /* ---- inverses by steps ---- */
@@ -644,9 +627,7 @@ keep_samples(const struct descent *s, double *x)
 	double sum = 0;
 
 	for (size_t i = 0; i < s->n; i++) {
-		const struct radon_span data = data_of(s->gather + i / nt * nt, nt);
-		if (i % nt < data.first || i % nt >= data.end || !is_live(s->o, i / nt))
-			x[i] = 0;
+		x[i] = is_data(s->o, s->gather, i / nt, i % nt) ? x[i] : 0;
 		sum += x[i] * x[i];
 	}
 	return sum;
@@ -695,8 +676,8 @@ keep_spectra(const struct descent *s, complex double *d)
 		return NAN;
 	for (size_t i = 0; i < s->o->nx * nw; i++)
 		sum +=
-		    (i % nw == 0 || 2 * (i % nw) == s->x.nfft ? 1 : 2) * creal(d[i] * conj(d[i]));
-	return sum / (double)s->x.nfft;
+		    (i % nw == 0 || 2 * (i % nw) == s->x.ntau ? 1 : 2) * creal(d[i] * conj(d[i]));
+	return sum / (double)s->x.ntau;
 }
 
 static double
@@ -715,7 +696,7 @@ apply(struct descent *s, const double *v)
 		radon_direct_hyperbola_model(s->o, s->row, s->step);
 	} else {
 		complex double *m = to_spectra(&s->x, s->row, NULL, s->o->nq, s->x.ntau, 0);
-		complex double *d = model_sums(s->o, &s->x, m);
+		complex double *d = sums(s->o, &s->x, m, true);
 		weir_free(m);
 		if (!d)
 			return NAN;
@@ -734,7 +715,7 @@ gradient(struct descent *s)
 	if (s->o->hyperbolic) {
 		radon_direct_hyperbola_adjoint(s->o, s->res, s->row);
 	} else {
-		complex double *m = adjoint_sums(s->o, &s->x, (complex double *)s->res);
+		complex double *m = sums(s->o, &s->x, (complex double *)s->res, false);
 		if (to_rows(&s->x, m, s->o->nq, s->row, s->x.ntau, 0))
 			return NAN;
 	}
