@@ -166,8 +166,8 @@ run_many(struct check_many *many, struct problem *q, int type, struct check_rng 
 	memcpy(in + (MANY - 1) * nin * 2 * real, type == 1 ? q->c : q->f, nin * 2 * real);
 	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, NULL, 0, &bad))
 		die("no plan");
-	(type == 1 ? usfft_type1_many : usfft_type2_many)(p, -1, MANY, from, to);
-	(type == 1 ? usfft_type1_many : usfft_type2_many)(p, -1, 2, from + MANY - 2, alone);
+	usfft_many(p, type, -1, MANY, from, to);
+	usfft_many(p, type, -1, 2, from + MANY - 2, alone);
 	const double e = problem_error(q, type, -1, to[MANY - 1]);
 	check_case(many, e <= q->o.tol, "type %d: error %.2e", type, e);
 	check_case(many, !memcmp(to[MANY - 2], alone[0], 2 * bytes),
@@ -239,7 +239,7 @@ check_crowded_vectors(struct check_many *many, struct problem *q, const double *
 	check_poison(f, sizeof f);
 	if (usfft_plan(&p, &q->o) || usfft_points(p, &q->pt, NULL, 0, &bad))
 		die("no plan");
-	usfft_type1_many(p, -1, 2, (const void *[]){q->c, q->c}, (void *[]){f[0], f[1]});
+	usfft_many(p, 1, -1, 2, (const void *[]){q->c, q->c}, (void *[]){f[0], f[1]});
 	usfft_free(p);
 	for (int i = 0; i < 2; i++) {
 		const double error = problem_distance(f[i], true, want, 2 * q->modes, 0);

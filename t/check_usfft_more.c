@@ -33,7 +33,7 @@ type3_error(const struct engine *e, const struct problem *from, const struct pro
 	for (size_t i = 0; i < m; i++) {
 		double s[3] = {0};
 		for (int a = 0; a < dim; a++)
-			s[a] = usfft_direct_coordinate(&to->pt, a, i);
+			s[a] = real_at(to->pt.x[a], i * to->pt.stride, to->pt.single);
 		usfft_direct_sum(dim, &from->pt, from->cd, sign, s, want + 2 * i);
 	}
 	return problem_distance(out, from->o.single, want, 2 * m, least);

@@ -8,26 +8,28 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/base/real.h"
 #include "usfft/direct.h"
+#include "usfft/sky/sky.h"
 
-long double
-usfft_direct_turns(double s, double x)
+/* s x modulo 1, in [-1/2, 1/2] plus the remainder. */
+static long double
+turns_of(double s, double x)
 {
 	double p = s * x, rest = fma(s, x, -p);
 
 	return (long double)(p - rint(p)) + rest;
 }
 
-double
-usfft_direct_coordinate(const struct usfft_points *pt, int axis, size_t j)
+static double
+coordinate(const struct usfft_points *pt, int axis, size_t j)
 {
-	if (pt->single)
-		return ((const float *)pt->x[axis])[j * pt->stride];
-	return ((const double *)pt->x[axis])[j * pt->stride];
+	return real_at(pt->x[axis], j * pt->stride, pt->single);
 }
 
-void
-usfft_direct_term(long double sum[2], const double c[2], long double phase, int sign)
+/* sum += c exp(sign 2 pi i phase) */
+static void
+add_term(long double sum[2], const double c[2], long double phase, int sign)
 {
 	/* Beside whole quarters, the angle is at most an eighth of a turn, and the library has nothing to reduce. */
 	static const long double cosine[] = {1, 0, -1, 0}, sine[] = {0, 1, 0, -1};
@@ -50,8 +52,8 @@ usfft_direct_sum(int dim, const struct usfft_points *pt, const double *c, int si
 	for (size_t j = 0; j < pt->m; j++) {
 		long double phase = 0;
 		for (int a = 0; a < dim; a++)
-			phase += usfft_direct_turns(s[a], usfft_direct_coordinate(pt, a, j));
-		usfft_direct_term(sum, c + 2 * j, phase, sign);
+			phase += turns_of(s[a], coordinate(pt, a, j));
+		add_term(sum, c + 2 * j, phase, sign);
 	}
 	out[0] = (double)sum[0];
 	out[1] = (double)sum[1];
@@ -86,8 +88,7 @@ mode_turns(const struct usfft_options *o, const struct usfft_points *pt, size_t 
 	long double phase = 0;
 
 	for (int a = 0; a < o->dim; a++) {
-		phase += usfft_direct_turns(mode(at % o->n[a], o->n[a], o->fft_order),
-					    usfft_direct_coordinate(pt, a, j));
+		phase += turns_of(mode(at % o->n[a], o->n[a], o->fft_order), coordinate(pt, a, j));
 		at /= o->n[a];
 	}
 	return phase;
@@ -103,7 +104,7 @@ usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 	for (int a = 0; a < o->dim; a++)
 		n *= o->n[a];
 	for (size_t at = 0; at < n; at++)
-		usfft_direct_term(sum, modes + 2 * at, mode_turns(o, pt, at, j), sign);
+		add_term(sum, modes + 2 * at, mode_turns(o, pt, at, j), sign);
 	out[0] = (double)sum[0];
 	out[1] = (double)sum[1];
 }
@@ -299,4 +300,59 @@ usfft_direct_map(const struct usfft_centre *c, const double *lattice, const size
 	free(m);
 	free(v);
 	return err;
+}
+
+/* ---- the sky ---- */
+
+/* u l + v m + w (n - 1) modulo 1, for the pixel at index `at` of the image; *seen: it is not beyond the horizon. */
+static long double
+sky_turns(const struct usfft_sky_options *o, const struct usfft_points *pt, size_t at, size_t j,
+	  bool *seen)
+{
+	long double phase = 0, r2 = 0;
+
+	for (int a = 0; a < 2; a++) {
+		const double k = (double)(at % o->o.n[a]) - (double)(o->o.n[a] / 2);
+		const double u = coordinate(pt, a, j), x = u * o->pixel[a];
+		const long double l = (long double)k * o->pixel[a];
+		phase += turns_of(k, x) + (long double)k * fma(u, o->pixel[a], -x);
+		r2 += l * l;
+		at /= o->o.n[a];
+	}
+	*seen = r2 <= 1;
+	const long double depth = *seen ? r2 / (1 + sqrtl(1 - r2)) : 0;
+	const long double w = -coordinate(pt, 2, j) * depth;
+	return phase + (w - rintl(w));
+}
+
+double
+usfft_direct_pixel(const struct usfft_sky_options *o, const struct usfft_points *pt,
+		   const double *vis, int sign, size_t at)
+{
+	long double sum[2] = {0, 0};
+
+	for (size_t j = 0; j < pt->m; j++) {
+		bool seen;
+		const long double phase = sky_turns(o, pt, at, j, &seen);
+		if (seen)
+			add_term(sum, vis + 2 * j, phase, sign);
+	}
+	return (double)sum[0];
+}
+
+void
+usfft_direct_visibility(const struct usfft_sky_options *o, const struct usfft_points *pt,
+			const double *image, int sign, size_t j, double out[2])
+{
+	long double sum[2] = {0, 0};
+
+	for (size_t at = 0; at < o->o.n[0] * o->o.n[1]; at++) {
+		const double pixel[2] = {image[at], 0};
+		bool seen;
+		const long double phase = sky_turns(o, pt, at, j, &seen);
+		if (seen)
+			add_term(sum, pixel, phase, sign);
+	}
+	out[0] = (double)sum[0];
+	out[1] = (double)sum[1];
 }

@@ -5,14 +5,6 @@
 #include "usfft/inverse.h"
 #include "usfft/usfft.h"
 
-/*
- * The parts of a sum: s x modulo 1, in [-1/2, 1/2] plus the remainder; a coordinate of point j; and sum += c exp(sign 2 pi i
- * phase).
- */
-long double usfft_direct_turns(double s, double x);
-double usfft_direct_coordinate(const struct usfft_points *pt, int axis, size_t j);
-void usfft_direct_term(long double sum[2], const double c[2], long double phase, int sign);
-
 /* out = sum_j c_j exp(sign 2 pi i s.x_j): types 1 and 3. c: m complex samples. */
 void usfft_direct_sum(int dim, const struct usfft_points *pt, const double *c, int sign,
 		      const double s[3], double out[2]);

@@ -132,7 +132,7 @@ struct job {
 	struct usfft_options planned;
 	struct usfft_sky *sky; /* owned: of --pixel; NULL: none */
 	size_t sky_n[2];       /* the image that it is for */
-	/* Owned: items that wait for one call of usfft_type1_many() or usfft_type2_many(); NULL: none yet. */
+	/* Owned: items that wait for one call of usfft_many(); NULL: none yet. */
 	struct group *group;
 	/* What messages call the item whose results are written; NULL: the last one read. */
 	const char *where;

@@ -107,35 +107,29 @@ worker_of(const struct usfft_plan *p, size_t i, int sign)
 	return w;
 }
 
-/* Adds or copies bytes between a margin and the cells that it stands for. */
-typedef void wrap_fn(const struct layers *l, char *margin, char *inside, size_t bytes);
-
+/* Adds a margin to the cells that it stands for, or copies them to it. */
 static void
-add_margin(const struct layers *l, char *margin, char *inside, size_t bytes)
+wrap(const struct layers *l, char *margin, char *inside, size_t bytes, bool back)
 {
-	l->add(inside, margin, bytes / l->grid.real);
-}
-
-static void
-copy_margin(const struct layers *l, char *margin, char *inside, size_t bytes)
-{
-	(void)l;
-	memcpy(margin, inside, bytes);
+	if (back)
+		memcpy(margin, inside, bytes);
+	else
+		l->add(inside, margin, bytes / l->grid.real);
 }
 
 /* Does so for both margins of an axis of n cells, which lie `step` bytes apart, in one line of cells, rows or planes. */
 static void
-wrap_line(const struct layers *l, char *at, size_t n, size_t step, wrap_fn *wrap)
+wrap_line(const struct layers *l, char *at, size_t n, size_t step, bool back)
 {
 	const size_t lead = (size_t)tile_lead(l->win.w), left = (size_t)l->win.w - 1 - lead;
 
-	wrap(l, at, at + n * step, lead * step);
-	wrap(l, at + (lead + n) * step, at + lead * step, left * step);
+	wrap(l, at, at + n * step, lead * step, back);
+	wrap(l, at + (lead + n) * step, at + lead * step, left * step, back);
 }
 
 /* Does so for all margins of an axis. */
 static void
-wrap_axis(const struct worker *w, int axis, wrap_fn *wrap)
+wrap_axis(const struct worker *w, int axis, bool back)
 {
 	const struct layers *l = w->p->layers;
 	const struct grid *g = &w->grid;
@@ -144,11 +138,11 @@ wrap_axis(const struct worker *w, int axis, wrap_fn *wrap)
 	const size_t high = g->dim > 1 ? g->n[1] + g->margin : 1;
 
 	if (axis == 2)
-		wrap_line(l, w->cells, g->n[2], plane, wrap);
+		wrap_line(l, w->cells, g->n[2], plane, back);
 	for (size_t z = 0; axis < 2 && z < deep; z++)
 		for (size_t y = 0; y < (axis ? 1 : high); y++)
 			wrap_line(l, w->cells + z * plane + y * row, g->n[axis], axis ? row : cell,
-				  wrap);
+				  back);
 }
 
 /* Visits the tiles: *pt becomes the points of tile t. Returns the tile's first cell. */
@@ -181,7 +175,7 @@ points_to_modes(struct worker *w, size_t count, const void *const *c, void *cons
 		p->layers->ops->spread(&p->layers->win, tile, &pt, values);
 	}
 	for (int a = 0; a < p->o.dim; a++)
-		wrap_axis(w, a, add_margin);
+		wrap_axis(w, a, false);
 	clock_charge(&t, &w->took.spread);
 	grid_transform(&w->grid, true);
 	clock_charge(&t, &w->took.fft);
@@ -207,7 +201,7 @@ modes_to_points(struct worker *w, size_t count, const void *const *modes, void *
 	grid_transform(&w->grid, false);
 	clock_charge(&t, &w->took.fft);
 	for (int a = p->o.dim; a-- > 0;)
-		wrap_axis(w, a, copy_margin);
+		wrap_axis(w, a, true);
 	for (size_t i = 0; i < p->ntiles; i++) {
 		char *tile = open_tile(w, i, &pt);
 		p->layers->ops->interp(&p->layers->win, tile, &pt, count, c);
@@ -251,26 +245,16 @@ usfft_together(const struct usfft_plan *p)
 }
 
 void
-usfft_type1_many(struct usfft_plan *p, int sign, size_t count, const void *const *c,
-		 void *const *modes)
+usfft_many(struct usfft_plan *p, int type, int sign, size_t count, const void *const *in,
+	   void *const *out)
 {
 	/* Layers have no sums in double precision. */
-	const bool layers = p->layers && !crowd_anywhere(p);
+	const bool layers = p->layers && (type == 2 || !crowd_anywhere(p));
 
 	if (layers)
-		run_layers(p, 1, sign, count, c, modes);
+		run_layers(p, type, sign, count, in, out);
 	for (size_t i = 0; !layers && i < count; i++)
-		usfft_type1(p, sign, c[i], modes[i]);
-}
-
-void
-usfft_type2_many(struct usfft_plan *p, int sign, size_t count, const void *const *modes,
-		 void *const *c)
-{
-	if (p->layers)
-		run_layers(p, 2, sign, count, modes, c);
-	for (size_t i = 0; !p->layers && i < count; i++)
-		usfft_type2(p, sign, modes[i], c[i]);
+		(type == 1 ? usfft_type1 : usfft_type2)(p, sign, in[i], out[i]);
 }
 
 /* ---- the transforms ---- */

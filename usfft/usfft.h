@@ -55,7 +55,7 @@ struct usfft_options {
 	int type;
 	/* The number of points that the choice of the grid assumes; 0: as many as modes. */
 	size_t expect;
-	/* usfft_type1_many() or usfft_type2_many() will run. */
+	/* usfft_many() will run. */
 	bool many;
 	/* Bytes of a vector register: 16, 32 or 64, at most what the CPU has; 0: what is fastest. */
 	int registers;
@@ -135,14 +135,12 @@ void usfft_type2(struct usfft_plan *p, int sign, const void *modes, void *c);
 size_t usfft_together(const struct usfft_plan *p);
 
 /*
- * The two transforms for `count` vectors: c[i] and modes[i] are what usfft_type1() and usfft_type2() take. The points came
+ * The transform of type 1 or 2 for `count` vectors: in[i] and out[i] are what usfft_type1() and usfft_type2() take. The points came
  * without values, and o->many was set. Small transforms are several times as fast as one by one. The result for a
  * vector is the same bytes, whatever other vectors there are; it may differ by rounding from that of usfft_type1().
  */
-void usfft_type1_many(struct usfft_plan *p, int sign, size_t count, const void *const *c,
-		      void *const *modes);
-void usfft_type2_many(struct usfft_plan *p, int sign, size_t count, const void *const *modes,
-		      void *const *c);
+void usfft_many(struct usfft_plan *p, int type, int sign, size_t count, const void *const *in,
+		void *const *out);
 
 /*
  * The two transforms in halves, for callers that read and write modes row by row. Row iy + ny * iz has nx modes. Type 1 is

@@ -437,14 +437,33 @@ spread_make(struct usfft_plan *p)
 }
 
 /*
- * What visits an accumulator: visit() is called for each piece of it that is contiguous in the grid, wrapping around the
- * grid's edges, and takes n reals of both.
+ * How an accumulator meets the grid: it is loaded from there, or added to it. That happens for each piece of it that is contiguous
+ * in the grid, wrapping around the grid's edges.
  */
 struct visitor {
-	void (*visit)(const struct usfft_plan *p, void *acc, void *grid, size_t n);
-	size_t cell; /* bytes of a cell of the accumulator */
-	int lanes;   /* of the loops that it is for */
+	bool load, crowded; /* crowded: it is in double precision, and the grid in single */
+	size_t cell;	    /* bytes of a cell of the accumulator */
+	int lanes;	    /* of the loops that it is for */
 };
+
+static struct visitor
+visitor_of(const struct usfft_plan *p, bool load, bool crowded)
+{
+	return (struct visitor){load, crowded, 2 * (crowded ? sizeof(double) : p->real),
+				crowded ? p->crowds.ops->lanes : p->ops->lanes};
+}
+
+/* Takes n reals of both. */
+static void
+visit(const struct usfft_plan *p, const struct visitor *v, void *acc, void *grid, size_t n)
+{
+	if (v->load)
+		memcpy(acc, grid, n * p->real);
+	else if (!v->crowded)
+		p->ops->add(grid, acc, n);
+	for (size_t i = 0; v->crowded && i < n; i++)
+		((float *)grid)[i] += (float)((const double *)acc)[i];
+}
 
 static void
 visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t len,
@@ -456,7 +475,7 @@ visit_row(const struct usfft_plan *p, size_t row, size_t x, char *acc, size_t le
 		size_t piece = g->rowlen - x % g->rowlen;
 		if (piece > len)
 			piece = len;
-		v->visit(p, acc, (char *)g->data + grid_cell(g, row, x) * 2 * p->real, 2 * piece);
+		visit(p, v, acc, (char *)g->data + grid_cell(g, row, x) * 2 * p->real, 2 * piece);
 		acc += piece * v->cell;
 		len -= piece;
 		x += piece;
@@ -490,35 +509,6 @@ visit_tile(const struct usfft_plan *p, size_t tile, char *acc, const struct visi
 			acc += len * v->cell;
 		}
 	}
-}
-
-static void
-add_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
-{
-	p->ops->add(grid, acc, n);
-}
-
-static void
-add_crowded_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
-{
-	const double *from = acc;
-	float *to = grid;
-
-	(void)p;
-	for (size_t i = 0; i < n; i++)
-		to[i] += (float)from[i];
-}
-
-static void
-load_piece(const struct usfft_plan *p, void *acc, void *grid, size_t n)
-{
-	memcpy(acc, grid, n * p->real);
-}
-
-static struct visitor
-loader(const struct usfft_plan *p)
-{
-	return (struct visitor){load_piece, 2 * p->real, p->ops->lanes};
 }
 
 struct tile_points
@@ -556,32 +546,18 @@ static void
 add_part(const struct usfft_plan *p, bool crowded, size_t tile, size_t i)
 {
 	const struct crowds *q = &p->crowds;
-	const struct visitor v = {crowded ? add_crowded_piece : add_piece,
-				  crowded ? 2 * sizeof(double) : 2 * p->real,
-				  crowded ? q->ops->lanes : p->ops->lanes};
+	const struct visitor v = visitor_of(p, false, crowded);
 
 	visit_tile(p, tile, crowded ? q->acc + i * q->acc_bytes : p->acc + i * p->acc_bytes, &v);
-}
-
-/* The first tile of a band. The band is this tile and those that follow it, tiles_of_band() in all. */
-static size_t
-first_tile(const struct usfft_plan *p, struct band b)
-{
-	return p->o.dim == 1 ? b.y : (b.z * p->tiles[1] + b.y) * p->tiles[0];
-}
-
-static size_t
-tiles_of_band(const struct usfft_plan *p)
-{
-	return p->o.dim == 1 ? 1 : p->tiles[0];
 }
 
 static void
 spread_band(const struct usfft_plan *p, int sign, struct band b, const void *c, size_t acc)
 {
-	const size_t first = first_tile(p, b);
+	const size_t tiles = p->o.dim == 1 ? 1 : p->tiles[0];
+	const size_t first = (b.z * p->tiles[1] + b.y) * tiles;
 
-	for (size_t t = first; t < first + tiles_of_band(p); t++) {
+	for (size_t t = first; t < first + tiles; t++) {
 		const size_t from = p->points.start[t], to = p->points.start[t + 1];
 		if (from == to || to - from > TILE_HEAVY)
 			continue;
@@ -667,7 +643,7 @@ interp_tile(const struct usfft_plan *p, int sign, size_t tile, void *c, char *ac
 {
 	const size_t from = p->points.start[tile], to = p->points.start[tile + 1];
 	const struct tile_points pt = tile_points_of(p, sign, from, to);
-	const struct visitor load = loader(p);
+	const struct visitor load = visitor_of(p, true, false);
 
 	if (from == to || to - from > TILE_HEAVY)
 		return;
@@ -679,7 +655,7 @@ static void
 interp_heavy(const struct usfft_plan *p, int sign, size_t tile, void *c)
 {
 	const size_t first = p->points.start[tile], end = p->points.start[tile + 1];
-	const struct visitor load = loader(p);
+	const struct visitor load = visitor_of(p, true, false);
 
 	visit_tile(p, tile, p->acc, &load);
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1)
@@ -698,7 +674,7 @@ interp_line(const struct usfft_plan *p, int sign, void *c)
 	const int w = p->win[0].w, lanes = p->ops->lanes;
 	const size_t len = (size_t)tile_stride(1, (int)p->span, w, lanes);
 	const size_t n = p->grid.n[0], m = p->points.m;
-	const struct visitor load = loader(p);
+	const struct visitor load = visitor_of(p, true, false);
 	const size_t first = first_cell(0, n, (size_t)(tile_lead(w) + tile_slack(w, lanes)), n);
 
 #pragma omp parallel num_threads(threads)

@@ -148,10 +148,7 @@ group_flush(struct job *j)
 	const size_t count = g->count;
 	g->count = 0; /* whoever dies below flushes once more */
 	stats_charge(&j->st, STATS_READ);
-	if (j->type == 1)
-		usfft_type1_many(j->plan, j->sign, count, (const void *const *)g->in, g->out);
-	else
-		usfft_type2_many(j->plan, j->sign, count, (const void *const *)g->in, g->out);
+	usfft_many(j->plan, j->type, j->sign, count, (const void *const *)g->in, g->out);
 	stats_charge(&j->st, STATS_COMPUTE);
 	for (size_t i = 0; i < count; i++) {
 		struct waiting *w = &g->item[i];
