@@ -689,12 +689,3 @@ radon_edges(const struct radon_core *p, const double sum[3], double edge[2])
 	for (int side = 0; side < 2; side++)
 		edge[side] = p->o.nq < 8 ? NAN : mean > 0 ? sum[side] / 2 / mean : 0;
 }
-
-void
-radon_weigh_panel(const struct radon_core *p, struct radon_room *w)
-{
-#pragma omp parallel for schedule(static) num_threads(w->threads)
-	for (size_t i = 0; i < p->o.nq; i++)
-		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
-			w->m[2 * i * p->ld + l] *= p->q_weight[i];
-}

@@ -166,9 +166,6 @@ void radon_mute_panel(const struct radon_core *p, struct radon_room *w);
 /* Finds the edges of a report from three sums: the energy of the first two curves, of the last two and of all. */
 void radon_edges(const struct radon_core *p, const double sum[3], double edge[2]);
 
-/* Weights the panel in w->m by a mute that depends on q alone. */
-void radon_weigh_panel(const struct radon_core *p, struct radon_room *w);
-
 /*
  * Adjoint and modelling of the USFFT_LINE frequencies from k on: by recurrence, term by term in double, or as the plan chooses. d has
  * nx rows of stride ldd, and m has nq rows of stride ldm, both in complex samples.

@@ -37,7 +37,6 @@ struct toeplitz {
 };
 
 struct toeplitz_work {
-	size_t n;
 	double *a;	       /* n rows of PAIRS */
 	double *steps;	       /* n rows of USFFT_LINE: E of the recursion */
 	double *x, *y, *u, *v; /* len rows of USFFT_LINE complex; one block, x owned */
@@ -141,12 +140,6 @@ dot(const double *x, const double *y, size_t n, double sum[USFFT_LINE])
 			sum[l / 2] += x[i * PAIRS + (size_t)l] * y[i * PAIRS + (size_t)l];
 }
 
-static double
-ratio(double a, double b)
-{
-	return b > 0 ? a / b : 0;
-}
-
 /* Solves every lane of the block for the right-hand side in w->r into w->cg, which begins at 0. Returns the steps. */
 static size_t
 conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const double *ft)
@@ -170,14 +163,14 @@ conjugate_gradients(const struct toeplitz *s, struct toeplitz_work *w, const dou
 		dot(w->p, w->u, s->n, pq);
 		for (size_t i = 0; i < count; i++) {
 			const size_t l = i % PAIRS / 2;
-			const double alpha = rr[l] > target[l] ? ratio(rr[l], pq[l]) : 0;
+			const double alpha = rr[l] > target[l] && pq[l] > 0 ? rr[l] / pq[l] : 0;
 			w->cg[i] += alpha * w->p[i];
 			w->r[i] -= alpha * w->u[i];
 		}
 		dot(w->r, w->r, s->n, next);
 		for (size_t i = 0; i < count; i++) {
 			const size_t l = i % PAIRS / 2;
-			w->p[i] = w->r[i] + ratio(next[l], rr[l]) * w->p[i];
+			w->p[i] = w->r[i] + (rr[l] > 0 ? next[l] / rr[l] : 0) * w->p[i];
 		}
 		memcpy(rr, next, sizeof rr);
 	}
@@ -281,17 +274,6 @@ toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, floa
 	return steps;
 }
 
-/* The logarithm of the determinant of lane l in the block that this work factored last. */
-static double
-toeplitz_logdet(const struct toeplitz_work *w, size_t l)
-{
-	double sum = 0;
-
-	for (size_t m = 0; m < w->n; m++)
-		sum += log(w->steps[m * USFFT_LINE + l]);
-	return sum;
-}
-
 /* --- memory -------------------------------------------------------------------------------------------------------- */
 
 static bool
@@ -363,9 +345,8 @@ fail:
 static void
 toeplitz_work_free(struct toeplitz_work *w)
 {
-	if (!w)
-		return;
-	weir_free_all(w->a, w->steps, w->x, w->r, w);
+	if (w)
+		weir_free_all(w->a, w->steps, w->x, w->r, w);
 }
 
 /* Allocates the work of one thread. Returns NULL when there is no memory. */
@@ -377,21 +358,20 @@ toeplitz_work(const struct toeplitz *s)
 
 	if (!w)
 		return NULL;
-	w->n = s->n;
 	w->a = weir_alloc(s->n, row);
 	w->steps = weir_alloc(s->n, USFFT_LINE * sizeof *w->steps);
 	w->x = weir_alloc(4 * s->len, row);
 	w->r = weir_alloc(3 * s->n, row);
-	if (w->a && w->steps && w->x && w->r) {
-		w->y = w->x + s->len * PAIRS;
-		w->u = w->y + s->len * PAIRS;
-		w->v = w->u + s->len * PAIRS;
-		w->p = w->r + s->n * PAIRS;
-		w->cg = w->p + s->n * PAIRS;
-		return w;
+	if (!w->a || !w->steps || !w->x || !w->r) {
+		toeplitz_work_free(w);
+		return NULL;
 	}
-	toeplitz_work_free(w);
-	return NULL;
+	w->y = w->x + s->len * PAIRS;
+	w->u = w->y + s->len * PAIRS;
+	w->v = w->u + s->len * PAIRS;
+	w->p = w->r + s->n * PAIRS;
+	w->cg = w->p + s->n * PAIRS;
+	return w;
 }
 
 bool
@@ -485,8 +465,12 @@ factor_block(struct radon_evidence *e, int thread, size_t i)
 			t[l] = t0[l] + nus[c] * nq;
 		if (toeplitz_factor(e->solver, solve, i / USFFT_LINE * NUS + c, t))
 			return -ENOMEM;
-		for (size_t l = 0; l < USFFT_LINE; l++)
-			e->logdet[i * NUS + c * USFFT_LINE + l] = toeplitz_logdet(solve, l);
+		for (size_t l = 0; l < USFFT_LINE; l++) {
+			double *sum = &e->logdet[i * NUS + c * USFFT_LINE + l];
+			*sum = 0;
+			for (size_t m = 0; m < e->solver->n; m++)
+				*sum += log(solve->steps[m * USFFT_LINE + l]);
+		}
 	}
 	return 0;
 }
@@ -521,17 +505,6 @@ add_block(const struct radon_evidence *e, int thread, size_t i, const float *b, 
 	}
 }
 
-/* Does a frequency of the block at frequency i count? */
-static bool
-counts(const struct radon_evidence *e, size_t i)
-{
-	bool any = false;
-
-	for (size_t l = 0; l < USFFT_LINE; l++)
-		any |= e->rank[i + l] > 0;
-	return any;
-}
-
 static int
 add_blocks(struct radon_evidence *e)
 {
@@ -542,7 +515,10 @@ add_blocks(struct radon_evidence *e)
 	for (size_t i = 0; i < e->ld; i += USFFT_LINE) {
 		const int thread = omp_get_thread_num();
 		struct radon_worker *w = &e->room.worker[thread];
-		if (!counts(e, i))
+		bool any = false;
+		for (size_t l = 0; l < USFFT_LINE; l++)
+			any |= e->rank[i + l] > 0;
+		if (!any)
 			continue;
 		if (!e->factored[i / USFFT_LINE] && factor_block(e, thread, i)) {
 			err = -ENOMEM;
@@ -702,16 +678,6 @@ radon_lsq_factor(struct toeplitz **to, const struct radon_core *p)
 
 /* --- runs ---------------------------------------------------------------------------------------------------------- */
 
-/* Makes the sample at Nyquist real, as it is in the spectrum of a real panel. */
-static void
-make_real(const struct radon_core *p, size_t k, float *m)
-{
-	const size_t l = p->nfft / 2 - k;
-
-	for (size_t i = 0; p->nfft / 2 >= k && l < USFFT_LINE && i < p->o.nq; i++)
-		m[2 * (i * USFFT_LINE + l) + 1] = 0;
-}
-
 /* sum = |d|^2 and |d - model|^2 of the block at k, over the band and the live traces. */
 static void
 add_misfit(const struct radon_core *p, struct radon_worker *w, size_t k, const float *d,
@@ -768,7 +734,9 @@ solve_blocks(const struct radon_core *p, const struct toeplitz *s, struct radon_
 		else
 			radon_block_adjoint(p, l, b * USFFT_LINE, d, p->ld, l->m, USFFT_LINE);
 		steps += toeplitz_solve(s, w->solve[thread], b - p->first, l->m);
-		make_real(p, b * USFFT_LINE, l->m);
+		/* The sample at Nyquist is real, as it is in the spectrum of a real panel. */
+		for (size_t i = 0; p->nfft / 2 / USFFT_LINE == b && i < p->o.nq; i++)
+			l->m[2 * (i * USFFT_LINE + p->nfft / 2 % USFFT_LINE) + 1] = 0;
 		if (p->o.report)
 			add_misfit(p, l, b * USFFT_LINE, d, w->part[b]);
 		add_edges(p, b * USFFT_LINE, l->m, w->part[b] + 2);

@@ -166,24 +166,11 @@ check_second_axis(const struct radon_options *o)
 	return true;
 }
 
-static bool
-check_adapt(const struct radon_options *o)
-{
-	const struct radon_adapt_options *a = &o->adapt;
-
-	return a->filter == 0 || (o->subtract && a->window >= 0 && a->filter > 0 &&
-				  a->filter / o->dt < RADON_MAXFILTER);
-}
-
-static bool
-is_inverse(const struct radon_options *o)
-{
-	return o->mode == RADON_LSQ || o->mode == RADON_SPARSE;
-}
-
 static int
 check(const struct radon_options *o)
 {
+	const struct radon_adapt_options *a = &o->adapt;
+
 	if (!o->nt || !o->nx || !o->nq || !(o->dt > 0) ||
 	    (o->nq > (o->nr ? o->nr : 1) && !(o->dq > 0)) || !(o->nu >= 0) || !(o->fmin >= 0) ||
 	    o->mute.n > RADON_MAXMUTE || !check_second_axis(o))
@@ -191,7 +178,7 @@ check(const struct radon_options *o)
 	if (o->hyperbolic &&
 	    (o->method != RADON_TIME || !(o->q0 >= 0) || o->nt < 2 || o->nt > 1 << 28))
 		return -EDOM;
-	if (is_inverse(o) &&
+	if ((o->mode == RADON_LSQ || o->mode == RADON_SPARSE) &&
 	    (o->method == RADON_USFFT2D || (o->method == RADON_TIME && !o->hyperbolic)))
 		return -EDOM;
 	for (size_t j = 0; j < o->nx; j++)
@@ -199,7 +186,10 @@ check(const struct radon_options *o)
 			return -EDOM;
 	if (o->find_nu && (o->mode != RADON_SPARSE || o->hyperbolic || o->nr))
 		return -EDOM;
-	return check_adapt(o) ? 0 : -EDOM;
+	return a->filter == 0 || (o->subtract && a->window >= 0 && a->filter > 0 &&
+				  a->filter / o->dt < RADON_MAXFILTER)
+		   ? 0
+		   : -EDOM;
 }
 
 static int
@@ -335,17 +325,6 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 	}
 }
 
-/* Finds the NU of a run. Returns false when there is no memory. */
-static bool
-find_nu(struct radon_work *w, const float *in, double *nu)
-{
-	if (!w->evidence)
-		return true;
-	const int err = radon_evidence_run(w->evidence, in, nu);
-	*nu = err ? NAN : *nu * .1;
-	return !err;
-}
-
 void
 radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
 	  struct radon_report *report)
@@ -354,8 +333,11 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	struct radon_report own, *r = report ? report : &own;
 
 	*r = (struct radon_report){.edge = {NAN, NAN}, .nu = c->o.nu, .adapt = INFINITY};
-	if (!find_nu(w, in, &r->nu))
+	if (w->evidence && radon_evidence_run(w->evidence, in, &r->nu)) {
+		r->nu = NAN;
 		return;
+	}
+	r->nu *= w->evidence ? .1 : 1;
 	if (c->o.method == RADON_TIME)
 		run_in_time(c, w, in, out, r);
 	else if (c->o.mode == RADON_ADJOINT)

@@ -321,20 +321,6 @@ reweigh(struct radon_irls *s)
 	set_weights(s, top);
 }
 
-/*
- * The steps of set i. Early weights need no converged panel, and the steps that they spare converge the last panel: its weak
- * events come late. 5, 10 and 20 steps leave 3 to 6 dB less of the multiples of real gathers than three times 10.
- */
-static int
-steps_of_set(int i, int sets, int last)
-{
-	int n = last;
-
-	for (; i < sets - 1; i++)
-		n = n / 2 + n % 2;
-	return n;
-}
-
 /* The NU of the sets after the first, which has left the part f of the energy; see raise_nu in radon.h. */
 static double
 raised(const struct radon_options *o, double nu, double f)
@@ -358,7 +344,14 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 	for (size_t j = 0; j < o->nx; j++)
 		s->span[j] = s->p->live[j] ? radon_span(in + j * o->nt, o->nt)
 					   : (struct radon_span){o->nt, o->nt};
+	/*
+	 * Early weights need no converged panel, and the steps that they spare converge the last panel: its weak events come late.
+	 * 5, 10 and 20 steps leave 3 to 6 dB less of the multiples of real gathers than three times 10.
+	 */
 	for (int i = 0; i < sets; i++) {
+		int most = o->inner;
+		for (int later = i + 1; later < sets; later++)
+			most = most / 2 + most % 2;
 		if (i)
 			reweigh(s);
 		if (i == 1 && all > 0)
@@ -366,7 +359,7 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 		s->damping = r->nu * (double)o->nq;
 		a->load(s);
 		all = a->keep(s, s->res);
-		conjugate_gradients(s, a, steps_of_set(i, sets, o->inner), &r->steps);
+		conjugate_gradients(s, a, most, &r->steps);
 	}
 	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
 }
@@ -608,7 +601,10 @@ radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, fl
 	iterate(s, &in_spectra, w, in, r);
 	panel_to_spectra(s, false);
 	find_edges(s, r->edge);
-	radon_weigh_panel(p, w);
+#pragma omp parallel for schedule(static) num_threads(w->threads)
+	for (size_t i = 0; i < p->o.nq; i++)
+		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
+			w->m[2 * i * p->ld + l] *= p->q_weight[i];
 	if (!p->o.subtract) {
 		radon_panel_out(p, w, out);
 		return;

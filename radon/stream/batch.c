@@ -357,22 +357,16 @@ choose_noise(struct run *r, struct gather *g)
 		die("item %zu: gather %zu: no memory to find NU", g->item, g->plane + 1);
 }
 
-/*
- * How many places the traces have, when a mute divides the curves: the same for all gathers of a batch. Traces at one place say
- * nothing about curves, so that the gather is left as it is.
- */
-static size_t
-count_places(const struct gather *g)
-{
-	const bool divided = g->o.nq > 1 && (g->o.mute.n || g->o.mute.npolygon);
-
-	return g->o.subtract && divided ? radon_different(&g->o, FEW) : SIZE_MAX;
-}
-
 static void
 plan_batch(struct run *r, struct batch *b)
 {
-	const size_t different = count_places(&b->g[0]);
+	/*
+	 * How many places the traces have, when a mute divides the curves: the same for all gathers of a batch. Traces at one place
+	 * say nothing about curves, so that the gather is left as it is.
+	 */
+	const struct radon_options *o = &b->g[0].o;
+	const bool divided = o->subtract && o->nq > 1 && (o->mute.n || o->mute.npolygon);
+	const size_t different = divided ? radon_different(o, FEW) : SIZE_MAX;
 
 	for (size_t i = 0; i < b->n; i++)
 		b->g[i].different = different;
@@ -444,16 +438,6 @@ run_one(const struct run *r, struct radon_work *w, struct gather *g)
 		judge(g);
 }
 
-/* All threads transform one gather, then the next. */
-static void
-run_shared(struct run *r, struct batch *b)
-{
-	if (!r->shared)
-		r->shared = new_work(r, r->threads);
-	for (size_t i = 0; i < b->n; i++)
-		run_one(r, r->shared, &b->g[i]);
-}
-
 /* Each thread transforms whole gathers. */
 static void
 run_whole(struct run *r, struct batch *b)
@@ -480,8 +464,12 @@ compute_batch(void *run)
 	else if (r->threads > 1 && b->n >= (size_t)r->threads &&
 		 r->o->radon.method != RADON_USFFT2D)
 		run_whole(r, b);
-	else
-		run_shared(r, b);
+	else { /* all threads transform one gather, then the next */
+		if (!r->shared)
+			r->shared = new_work(r, r->threads);
+		for (size_t i = 0; i < b->n; i++)
+			run_one(r, r->shared, &b->g[i]);
+	}
 	for (size_t i = 0; i < b->n; i++)
 		if (isnan(b->g[i].report.nu))
 			die("item %zu: gather %zu: no memory to find NU", b->g[i].item,

@@ -196,16 +196,6 @@ rows_room(float **x, size_t *has, size_t rows, size_t n)
 	*has = want;
 }
 
-/* Reads the next row of an item that has no floats. */
-static void
-read_row(struct gathers *s, float *x)
-{
-	raw_read(s->in, s->raw, s->n);
-	sample_load(s->wide, s->raw, s->item.type, s->n);
-	for (size_t i = 0; i < s->n; i++)
-		x[i] = (float)s->wide[i];
-}
-
 /* Looks at a row. NaN and infinity become 0 or are fatal. Returns whether any sample is not 0. */
 static bool
 check_row(struct gathers *s, size_t row, float *x)
@@ -267,16 +257,6 @@ map_plane(struct gathers *s, struct gather *g, size_t n)
 	return g->map.data;
 }
 
-/* Makes room for a plane whose rows have n samples here. What the file does not have of them is 0. */
-static float *
-room_for_plane(const struct gathers *s, struct gather *g, size_t n)
-{
-	rows_room(&g->rows, &g->room_in, s->rows, n);
-	if (s->n < n)
-		memset(g->rows, 0, s->rows * n * sizeof *g->rows);
-	return g->rows;
-}
-
 /* Reads the samples of the next plane into g->in, and finds g->live and g->exponent. */
 static void
 rows_read(struct gathers *s, struct gather *g)
@@ -288,8 +268,12 @@ rows_read(struct gathers *s, struct gather *g)
 	const bool dense = s->item.type == IMG_F32 && s->n == n;
 	const size_t block = dense && n < BLOCK ? BLOCK / n : 1;
 	float *const mapped = map_plane(s, g, n);
-	float *const x = mapped ? mapped : room_for_plane(s, g, n);
 
+	if (!mapped)
+		rows_room(&g->rows, &g->room_in, s->rows, n);
+	if (!mapped && s->n < n) /* what the file does not have of the rows is 0 */
+		memset(g->rows, 0, s->rows * n * sizeof *g->rows);
+	float *const x = mapped ? mapped : g->rows;
 	s->peak = 0;
 	g->in = x;
 	for (size_t j = 0; j < g->o.nx; j++)
@@ -298,9 +282,12 @@ rows_read(struct gathers *s, struct gather *g)
 		float *const row = x + r * n + s->skip;
 		const size_t left = s->rows - r;
 
-		if (!mapped && s->item.type != IMG_F32)
-			read_row(s, row);
-		else if (!mapped && r % block == 0)
+		if (!mapped && s->item.type != IMG_F32) {
+			raw_read(s->in, s->raw, s->n);
+			sample_load(s->wide, s->raw, s->item.type, s->n);
+			for (size_t i = 0; i < s->n; i++)
+				row[i] = (float)s->wide[i];
+		} else if (!mapped && r % block == 0)
 			raw_read(s->in, row, (left < block ? left : block) * s->n);
 		const bool any = check_row(s, r, row);
 		if (inverse)
@@ -610,14 +597,18 @@ shape_of_panel(struct gathers *s)
 }
 
 static void
-check_band(const struct gathers *s)
+check_band_and_filter(const struct gathers *s)
 {
+	const struct radon_adapt_options *a = &s->shape.adapt;
 	const double nyquist = .5 / s->shape.dt;
 
 	if (s->shape.fmax > nyquist * (1 + 1e-9))
 		raw_die(s->in, "--fmax=%g is above Nyquist, %g Hz", s->shape.fmax, nyquist);
 	if (s->shape.fmin > nyquist)
 		raw_die(s->in, "--fmin=%g is above Nyquist, %g Hz", s->shape.fmin, nyquist);
+	if (a->filter > 0 && !(a->filter / s->shape.dt < RADON_MAXFILTER))
+		raw_die(s->in, "--adapt: a filter of %g s has more than %d samples", a->filter,
+			RADON_MAXFILTER);
 }
 
 /* Has an item two axes of curves, as a panel to model from or for its result? */
@@ -632,16 +623,6 @@ static int
 axes_of_plane(const struct gathers_options *o, const struct img *x)
 {
 	return o->radon.mode == RADON_MODEL && has_two_axes(o, x) ? 3 : 2;
-}
-
-static void
-check_filter(const struct gathers *s)
-{
-	const struct radon_adapt_options *a = &s->shape.adapt;
-
-	if (a->filter > 0 && !(a->filter / s->shape.dt < RADON_MAXFILTER))
-		raw_die(s->in, "--adapt: a filter of %g s has more than %d samples", a->filter,
-			RADON_MAXFILTER);
 }
 
 static void
@@ -671,8 +652,7 @@ begin_item(struct gathers *s)
 	if (axiskeys_times(x, &s->shape.dt, &s->shape.t0, &why))
 		raw_die(s->in, "%s", why.text);
 	s->shape.nt = s->n;
-	check_band(s);
-	check_filter(s);
+	check_band_and_filter(s);
 	if (s->shape.mode == RADON_MODEL)
 		shape_of_panel(s);
 	if (s->per == 2)
@@ -706,8 +686,11 @@ room(struct gather *g, const struct gathers *s)
 	g->room_x = nx;
 }
 
-/* Makes the time axis of the transform long enough for the input panel, even when the offsets need less. */
-static void
+/*
+ * Makes the time axis of the transform long enough for the input panel, even when the offsets need less. Returns the samples of the
+ * panel before the gather's first time.
+ */
+static double
 hold_panel(const struct gathers *s, struct gather *g)
 {
 	const double tau = isfinite(s->item.axis[0].min) ? s->item.axis[0].min : 0;
@@ -720,15 +703,7 @@ hold_panel(const struct gathers *s, struct gather *g)
 			tau, g->o.t0);
 	g->o.lead = before > .5 ? (size_t)lrint(before) : 0;
 	g->o.tail = after > .5 ? (size_t)lrint(after) : 0;
-}
-
-/* Returns the place of the panel's first sample on that axis. */
-static size_t
-place_panel(const struct gathers *s, const struct gather *g)
-{
-	const double tau = isfinite(s->item.axis[0].min) ? s->item.axis[0].min : 0;
-
-	return (size_t)lrint((double)g->lead + (tau - g->o.t0) / g->o.dt);
+	return before;
 }
 
 /*
@@ -794,20 +769,13 @@ skip_planes(struct gathers *s, size_t n)
 		s->at += n * s->shape.nx * s->per;
 }
 
-/* Passes over what is left of the item. */
-static void
-end_item(struct gathers *s)
-{
-	if (s->plane < s->planes)
-		skip_planes(s, s->planes - s->plane);
-	img_free(&s->item);
-}
-
 bool
 gathers_next(struct gathers *s, struct gather *g)
 {
 	while (s->plane == s->to) {
-		end_item(s);
+		if (s->plane < s->planes)
+			skip_planes(s, s->planes - s->plane);
+		img_free(&s->item);
 		if (!raw_next(s->in, &s->item) || slices_over(s->o->share, s->in))
 			return false;
 		begin_item(s);
@@ -823,10 +791,9 @@ gathers_next(struct gathers *s, struct gather *g)
 	g->o.g = g->g;
 	g->o.h = g->h;
 	g->o.live = g->live;
-	if (g->o.mode == RADON_MODEL)
-		hold_panel(s, g);
+	const double before = g->o.mode == RADON_MODEL ? hold_panel(s, g) : 0;
 	fit_panel(s, g);
-	s->skip = g->o.mode == RADON_MODEL ? place_panel(s, g) : 0;
+	s->skip = g->o.mode == RADON_MODEL ? (size_t)lrint((double)g->lead - before) : 0;
 	rows_read(s, g);
 	if (g->o.mode == RADON_MODEL || g->o.subtract)
 		rows_room(&g->out, &g->room_out, g->o.nx, g->o.nt);
