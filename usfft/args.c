@@ -57,12 +57,6 @@ static const struct opt_program program = {
     .gpu_state = gpu_state};
 
 static void
-parse_modes(struct job *j)
-{
-	j->o.dim = j->a.n ? (int)opt_sizes("-n", j->a.n, j->o.n, 3, 1 << 30) : 0;
-}
-
-static void
 check_inverse_args(const struct args *a)
 {
 	const char *given = a->coils	  ? "--coils"
@@ -173,7 +167,7 @@ usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->pipe = j->a.weights && !strcmp(j->a.weights, "pipe");
 	if (j->a.weights && !j->pipe && strcmp(j->a.weights, "none") != 0)
 		j->weights_file = j->a.weights;
-	parse_modes(j);
+	j->o.dim = j->a.n ? (int)opt_sizes("-n", j->a.n, j->o.n, 3, 1 << 30) : 0;
 	parse_pixel(j);
 	check_args(j);
 	j->o.tol = j->a.tol;

@@ -90,13 +90,6 @@ usfft_least_sigma(const struct usfft_options *o, int w, double eps, double *erro
 	return f->sigma[w];
 }
 
-/* The part of the tolerance that the windows of one axis may take. */
-static double
-share_of(const struct usfft_options *o)
-{
-	return 0.4 / sqrt(o->dim);
-}
-
 /* A mode stands for half a mode on each side of it, so the modes at both ends add one mode. It matters where n is small. */
 static size_t
 least_cells(double sigma, size_t modes)
@@ -159,7 +152,7 @@ struct choice {
 static void
 choose(const struct usfft_options *o, struct choice *c)
 {
-	const double eps = share_of(o) * o->tol;
+	const double eps = 0.4 / sqrt(o->dim) * o->tol; /* what the windows of one axis may take */
 	const int lanes = usfft_loops(o->registers, o->single)->tile.lanes;
 	const size_t span = (size_t)tile_span(o->dim);
 	size_t tightest[3] = {1, 1, 1};

@@ -38,21 +38,15 @@ phase_threads(size_t m, int threads)
 
 /* Phase factors exp(2 pi i turns) of many points at a time, in loops that vectorise. */
 
-WEIR_CLONES(load_doubles, (const double *from, size_t stride, size_t n, double *x),
-	    (from, stride, n, x))
-{
-	for (size_t j = 0; j < n; j++)
-		x[j] = from[j * stride];
-}
-
 /* Loads axis a of points from..from+n-1 as doubles. */
-static void
-phase_load(const struct usfft_points *pt, int a, size_t from, size_t n, double *x)
+WEIR_CLONES(phase_load, (const struct usfft_points *pt, int a, size_t from, size_t n, double *x),
+	    (pt, a, from, n, x))
 {
-	if (!pt->single)
-		load_doubles((const double *)pt->x[a] + from * pt->stride, pt->stride, n, x);
-	for (size_t j = 0; pt->single && j < n; j++)
-		x[j] = real_at(pt->x[a], (from + j) * pt->stride, true);
+	const size_t stride = pt->stride;
+	const bool single = pt->single;
+
+	for (size_t j = 0; j < n; j++)
+		x[j] = real_at(pt->x[a], (from + j) * stride, single);
 }
 
 /* turns[j] += s x[j], up to whole turns. The product is split into its rounded value and the exact rest. */
@@ -122,8 +116,6 @@ phase_turn(void *to, const void *c, size_t from, size_t n, int sign, const doubl
 
 /* ---- plans ---- */
 
-/* The boxes, periods and plans of type 3: see type3.c. */
-
 /*
  * What the tolerance is divided by, for the transform at the points and for that at the targets, and how much larger the box
  * of the targets is made. Points and targets that lie at the ends of their boxes do not average the errors of a window. Equal
@@ -134,16 +126,6 @@ static const double outer_part = 6, inner_part = 10, margin = 1.05;
 
 /* A box whose middle lies within this part of its half width from 0 is made larger, and its middle 0: that saves its phases. */
 static const double nearly_centred = 1. / 64;
-
-static size_t
-find_infinite(const double *x, size_t n)
-{
-	size_t j = 0;
-
-	while (j < n && isfinite(x[j]))
-		j++;
-	return j;
-}
 
 /* Finds the box of the points along axis a. Returns the index of the first point that is not finite, or m. */
 static size_t
@@ -165,8 +147,8 @@ find_range(const struct usfft_points *pt, int a, int threads, struct box *b)
 		sample_stats_add(&s, x, n);
 		lo = s.lo < lo ? s.lo : lo;
 		hi = s.hi > hi ? s.hi : hi;
-		if ((s.nan || s.inf) && j < bad)
-			bad = j + find_infinite(x, n);
+		for (size_t i = 0; (s.nan || s.inf) && i < n && j + i < bad; i++)
+			bad = isfinite(x[i]) ? bad : j + i;
 	}
 	b->mid[a] = pt->m ? lo / 2 + hi / 2 : 0;
 	/* The middle is rounded, which counts where the box is a few times wider than its last bit. */

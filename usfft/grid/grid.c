@@ -91,12 +91,7 @@ fftw_axis_free(struct fftw_axis *f)
 
 /* ---- plans ---- */
 
-/*
- * Makes grids: their shape, their memory and the plans of their FFTs.
- *
- * A long 1-D grid is cut into rows. With layers every 1-D grid is, and its rows then follow one another without padding, so
- * that it is also one line of cells.
- */
+/* With layers every 1-D grid is cut into rows, which follow one another without padding: it is also one line of cells. */
 
 enum { ROWS_FROM = 1 << 15 }; /* a 1-D grid of at least so many cells is cut into rows */
 enum { LONGEST = 1 << 15 };   /* cells of an axis in batches: they fit a cache of 8 MiB */

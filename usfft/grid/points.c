@@ -6,12 +6,6 @@
 #include "common/base/real.h"
 #include "usfft/plan.h"
 
-static inline double
-coordinate(const struct usfft_points *pt, int axis, size_t j)
-{
-	return real_at(pt->x[axis], j * pt->stride, pt->single);
-}
-
 enum { BLOCK = 256 }; /* points whose places are computed at a time, in loops that vectorise */
 
 /* A block of points: per axis, the cell that holds each point, and the point's distance from the start of the cell. */
@@ -25,7 +19,7 @@ struct block {
  * Finds the cell that holds x (shifted by half a cell for an odd number of taps), and x in cells relative to it.
  * x - rint(x) is exact, and so is the product inside fma, for any size of x and n.
  */
-static inline __attribute__((always_inline)) void
+CPU_INLINE void
 find_cells(const double *x, size_t count, double n, double shift, int32_t *cell, double *rest)
 {
 	for (size_t j = 0; j < count; j++) {
@@ -37,7 +31,7 @@ find_cells(const double *x, size_t count, double n, double shift, int32_t *cell,
 }
 
 /* Returns 0 when all n numbers are finite. It is an OR, because a sum of floats would wait for each of its additions. */
-static inline __attribute__((always_inline)) int64_t
+CPU_INLINE int64_t
 find_infinite(const double *x, size_t n)
 {
 	int64_t bad = 0;
@@ -47,36 +41,34 @@ find_infinite(const double *x, size_t n)
 	return bad;
 }
 
-static inline __attribute__((always_inline)) void
-take_strided(double *x, const void *from, bool single, size_t stride, size_t n)
+CPU_INLINE void
+take_strided(double *x, const void *v, bool single, size_t stride, size_t from, size_t n)
 {
-	if (single)
-		for (size_t j = 0; j < n; j++)
-			x[j] = ((const float *)from)[j * stride];
-	else
-		for (size_t j = 0; j < n; j++)
-			x[j] = ((const double *)from)[j * stride];
+	for (size_t j = 0; j < n; j++)
+		x[j] = real_at(v, (from + j) * stride, single);
 }
 
 /* Loads n numbers as doubles. The usual strides, of points with and without values, have loops that vectorise. */
-static inline __attribute__((always_inline)) void
+CPU_INLINE void
 take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n)
 {
-	const void *at = single ? (const void *)((const float *)v + from * stride)
-				: (const double *)v + from * stride;
-
-	if (stride == 1)
-		take_strided(x, at, single, 1, n);
-	else if (stride == 2)
-		take_strided(x, at, single, 2, n);
-	else if (stride == 4)
-		take_strided(x, at, single, 4, n);
-	else
-		take_strided(x, at, single, stride, n);
+	switch (stride) {
+	case 1:
+		take_strided(x, v, single, 1, from, n);
+		break;
+	case 2:
+		take_strided(x, v, single, 2, from, n);
+		break;
+	case 4:
+		take_strided(x, v, single, 4, from, n);
+		break;
+	default:
+		take_strided(x, v, single, stride, from, n);
+	}
 }
 
 /* Scales x. lost is what rounding took from it: many turns would multiply that. */
-static inline __attribute__((always_inline)) void
+CPU_INLINE void
 rescale(const struct usfft_scale *s, double *restrict x, size_t n, double *restrict lost)
 {
 	const double mid = s->mid, factor = s->factor, rest = s->rest;
@@ -165,7 +157,7 @@ WEIR_CLONES(make_places,
 }
 
 /* Writes the records of n points of a piece, one after the other. */
-static inline __attribute__((always_inline)) void
+CPU_INLINE void
 write_records(const struct piece *s, int dim, size_t real, size_t place_bytes, size_t from,
 	      size_t n, int64_t (*place)[BLOCK], char *to)
 {
@@ -228,7 +220,7 @@ records_find_bad(const struct piece *s)
 {
 	for (size_t j = 0; j < s->pt->m; j++) {
 		for (int a = 0; a < s->p->o.dim; a++)
-			if (!isfinite(coordinate(s->pt, a, j)))
+			if (!isfinite(real_at(s->pt->x[a], j * s->pt->stride, s->pt->single)))
 				return j;
 		for (size_t i = 0; s->c && i < 2; i++)
 			if (!isfinite(real_at(s->c, j * s->cstride + i, s->p->o.single)))

@@ -55,8 +55,6 @@ distance(size_t i, size_t n)
 
 /* ---- plan ---- */
 
-/* Chooses the planes of w, sorts the visibilities by them, and computes what a plane does to a pixel. */
-
 /*
  * The part of the tolerance that the window of w may take on average over n. Its error is largest for n = 1, the centre of
  * the image, where the brightest source often is: with .23, one source there gave 3.3 times the tolerance.
