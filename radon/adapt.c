@@ -179,27 +179,18 @@ add_up(const struct radon_adapter *a, struct work *l, size_t x, size_t y, const 
 	}
 }
 
-/* The damping of fold f, or of f and g together. */
-static double
-find_mu(const struct radon_adapter *a, const struct moments *f, const struct moments *g,
-	double ratio)
-{
-	double diagonal = 0;
-
-	for (size_t k = 0; k < a->taps; k++)
-		diagonal += f->r[k * a->taps + k] + (g ? g->r[k * a->taps + k] : 0);
-	return fmax(ratio * (f->energy + (g ? g->energy : 0)),
-		    least_damping * diagonal / (double)a->taps);
-}
-
 /* c = (R + mu)^-1 right, by Cholesky's factorisation. R is that of fold f, or the sum of two. c is 0 in a window of zeros. */
 static void
 solve(const struct radon_adapter *a, struct work *l, const struct moments *f,
       const struct moments *g, double ratio, double *c)
 {
 	const size_t n = a->taps;
-	const double mu = find_mu(a, f, g, ratio);
+	double diagonal = 0;
 
+	for (size_t k = 0; k < n; k++)
+		diagonal += f->r[k * n + k] + (g ? g->r[k * n + k] : 0);
+	const double mu =
+	    fmax(ratio * (f->energy + (g ? g->energy : 0)), least_damping * diagonal / (double)n);
 	memset(c, 0, n * sizeof *c);
 	if (!(mu > 0))
 		return;

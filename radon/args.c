@@ -251,16 +251,6 @@ check_mute(const struct args *a, const struct radon_options *o)
 		die_usage("--mute=%s: no curve lies above it; the highest is %g", a->mute, top);
 }
 
-static double
-parse_noise(const char *option, const char *text)
-{
-	double v;
-
-	if (!opt_number(text, &v) || !(v >= 0 && v <= 1e6))
-		die_usage("%s: '%s' is not a number in 0..1e6", option, text);
-	return v;
-}
-
 /* The option that gives an inverse its NU. */
 static const char *
 noise_option(const struct radon_options *o)
@@ -379,8 +369,9 @@ radon_args(int argc, char **argv, struct gathers_options *g, char ***operand, si
 	g->auto_nu = auto_nu(a, o);
 	o->find_nu = g->auto_nu && o->mode == RADON_SPARSE;
 	o->raise_nu = o->mode == RADON_SPARSE && a->sparse == sparse_noise;
-	if (noise_text(a, o) && !g->auto_nu)
-		o->nu = parse_noise(noise_option(o), noise_text(a, o));
+	const char *nu = g->auto_nu ? NULL : noise_text(a, o);
+	if (nu && (!opt_number(nu, &o->nu) || !(o->nu >= 0 && o->nu <= 1e6)))
+		die_usage("%s: '%s' is not a number in 0..1e6", noise_option(o), nu);
 	o->fmin = a->fmin;
 	o->fmax = a->fmax;
 	o->inner = 20;

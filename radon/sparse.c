@@ -82,7 +82,6 @@ radon_weights(const float *amplitude, float top, float *weight, size_t n)
 
 /* What differs between the two: the operators, and the form of gathers. */
 struct operators {
-	void (*load)(struct radon_irls *s); /* s->res = the gather s->in */
 	/* Finds s->dir by direction_row(), and s->step = A W s->dir. */
 	void (*model)(struct radon_irls *s);
 	/* Zeroes what is in no equation, and returns |x|^2. */
@@ -110,9 +109,7 @@ struct radon_irls {
 	bool begin;
 	double *part;		 /* the sums of rows, which are added in order */
 	struct radon_span *span; /* [nx]: the data of each trace; none of a dead trace */
-	/* These two are borrowed while a gather runs. */
-	struct radon_room *w;
-	const float *in;
+	struct radon_room *w;	 /* borrowed while a gather runs */
 };
 
 struct radon_irls *
@@ -339,7 +336,6 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 	double all = 0;
 
 	s->w = w;
-	s->in = in;
 	set_weights(s, 0);
 	for (size_t j = 0; j < o->nx; j++)
 		s->span[j] = s->p->live[j] ? radon_span(in + j * o->nt, o->nt)
@@ -357,7 +353,10 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 		if (i == 1 && all > 0)
 			r->nu = raised(o, r->nu, a->keep(s, s->res) / all);
 		s->damping = r->nu * (double)o->nq;
-		a->load(s);
+		if (o->hyperbolic)
+			memcpy(s->res, in, o->nx * o->nt * sizeof *s->res);
+		else
+			radon_forward(s->p, w, in, o->nx, o->nt, s->p->lead, s->res);
 		all = a->keep(s, s->res);
 		conjugate_gradients(s, a, most, &r->steps);
 	}
@@ -386,15 +385,6 @@ find_edges_of_rows(const struct radon_irls *s, double edge[2])
 }
 
 /* ---- other curves: gathers are spectra ---- */
-
-/* Sets s->res to the spectra of the gather. */
-static void
-load(struct radon_irls *s)
-{
-	const struct radon_options *o = &s->p->o;
-
-	radon_forward(s->p, s->w, s->in, o->nx, o->nt, s->p->lead, s->res);
-}
 
 /* The sum of |v|^2 over n complex samples. The first and the last count once; the others stand for two and count twice. */
 static double
@@ -510,15 +500,9 @@ find_edges(struct radon_irls *s, double edge[2])
 }
 
 static const struct operators in_spectra = {
-    .load = load, .model = model, .keep = keep, .gradient = gradient_of_panel};
+    .model = model, .keep = keep, .gradient = gradient_of_panel};
 
 /* ---- hyperbolic curves: gathers are samples ---- */
-
-static void
-load_samples(struct radon_irls *s)
-{
-	memcpy(s->res, s->in, s->p->o.nx * s->p->o.nt * sizeof *s->res);
-}
 
 static double
 keep_samples(const struct radon_irls *s, float *x)
@@ -557,10 +541,8 @@ gradient_of_samples(struct radon_irls *s)
 		gradient_row(s, i, 1);
 }
 
-static const struct operators in_time = {.load = load_samples,
-					 .model = model_samples,
-					 .keep = keep_samples,
-					 .gradient = gradient_of_samples};
+static const struct operators in_time = {
+    .model = model_samples, .keep = keep_samples, .gradient = gradient_of_samples};
 
 static void
 run_in_time(struct radon_irls *s, struct radon_room *w, const float *in, float *out,

@@ -99,11 +99,8 @@ usfft_direct_point(const struct usfft_options *o, const struct usfft_points *pt,
 		   const double *modes, int sign, size_t j, double out[2])
 {
 	long double sum[2] = {0, 0};
-	size_t n = 1;
 
-	for (int a = 0; a < o->dim; a++)
-		n *= o->n[a];
-	for (size_t at = 0; at < n; at++)
+	for (size_t at = 0; at < usfft_modes(o); at++)
 		add_term(sum, modes + 2 * at, mode_turns(o, pt, at, j), sign);
 	out[0] = (double)sum[0];
 	out[1] = (double)sum[1];
@@ -177,10 +174,7 @@ int
 usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 		     const double *b, const struct usfft_inverse *v, double *modes)
 {
-	size_t n = 1;
-
-	for (int a = 0; a < o->dim; a++)
-		n *= o->n[a];
+	const size_t n = usfft_modes(o);
 	double complex *m = calloc(n * n, sizeof *m), *row = calloc(n, sizeof *row);
 	double complex *right = calloc(n, sizeof *right);
 	const int err = m && row && right ? 0 : -ENOMEM;

@@ -30,10 +30,8 @@ struct toeplitz {
 /* ---- the matrix ---- */
 
 /*
- * The product with a Hermitian Toeplitz matrix, (T F)_k = sum_k' T_{k-k'} F_k', by two FFTs of twice the size, in double
- * precision.
- * The FFTs are those of the grid of a transform, which leave out rows and columns without modes. The first one makes the
- * sums with sign -1. The second one has to have the sign +1, so its input and output are conjugated.
+ * (T F)_k = sum_k' T_{k-k'} F_k'. The FFTs are those of the grid of a transform, which leave out rows and columns without modes.
+ * The first one makes the sums with sign -1. The second one has to have the sign +1, so its input and output are conjugated.
  */
 
 /*
@@ -318,9 +316,7 @@ make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_
 		sum += w ? w[j] : 1;
 	a->coils = v->coils;
 	a->maps = v->maps;
-	a->n = 1;
-	for (int i = 0; i < o->dim; i++)
-		a->n *= o->n[i];
+	a->n = usfft_modes(o);
 	a->unit = sum * maps_power(v->maps, v->coils, a->n);
 	a->lambda = v->damp * a->unit;
 	a->seen = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->seen);

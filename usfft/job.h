@@ -53,9 +53,9 @@ void *stream_complex(const struct img *x, size_t count, bool single);
 /* Whether values of that type are single: float and all integers that it holds exactly. */
 bool stream_single(enum img_type type);
 
-/* Fill the header of an item of modes, or of values at m points. complex: axis 0 is that of re and im. */
+/* Fill the header of an item of these sizes, or of modes. complex: axis 0 is that of re and im. */
+void stream_head(struct img *x, bool single, bool complex, int dim, const size_t *n);
 void stream_modes_head(struct img *x, const struct usfft_options *o, bool complex);
-void stream_values_head(struct img *x, size_t m, bool single, bool complex);
 
 /* Returns the first point with a coordinate, times scale, outside [-1/2, 1/2), or m. */
 size_t stream_find_outside(const struct usfft_points *pt, int dim, const double scale[3]);
@@ -83,8 +83,6 @@ size_t values_find_bad(const struct values *v, size_t m);
 
 /* Whether all n reals at z are finite. */
 bool values_are_finite(const void *z, size_t n, bool single);
-
-void values_free(struct values *v);
 
 /* --- args.c: the options ------------------------------------------------------------------------------------------- */
 
@@ -214,9 +212,6 @@ void item_write_values(struct job *j, const struct img *x, void *z, size_t m, bo
  */
 const double *
 item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct usfft_options *o);
-
-/* The number of modes of o, over all axes. */
-size_t item_modes(const struct usfft_options *o);
 
 /* Takes the item from reading to computing: see common/stream/pipeline.h. */
 void item_compute(const struct job *j);

@@ -36,16 +36,6 @@ lay_out_shift(const struct window *win, size_t n, size_t grid, float *shift)
 }
 
 static int
-alloc_line(struct usfft_line *p)
-{
-	p->a = weir_calloc(p->m, sizeof *p->a);
-	p->c = weir_calloc(p->m, sizeof *p->c);
-	p->coef = weir_alloc(2 * LINE_TAPS * LINE_COEFS, sizeof *p->coef);
-	p->shift = weir_alloc(p->n, 2 * sizeof *p->shift);
-	return p->a && p->c && p->coef && p->shift ? 0 : -ENOMEM;
-}
-
-static int
 plan_fft(struct usfft_line *p)
 {
 	const int n = (int)p->grid, ld = (int)p->ld;
@@ -71,9 +61,11 @@ usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 	p->grid = fft_size(n + n * 5 / 8 + LINE_TAPS);
 	p->ld = (p->grid + LINE_TAPS + 7) / 8 * 8 + 8;
 	window_make(&win, false, LINE_TAPS, fmin((double)p->grid / (double)n, 2), 4e-7);
-	err = alloc_line(p);
-	if (!err)
-		err = plan_fft(p);
+	p->a = weir_calloc(p->m, sizeof *p->a);
+	p->c = weir_calloc(p->m, sizeof *p->c);
+	p->coef = weir_alloc(2 * LINE_TAPS * LINE_COEFS, sizeof *p->coef);
+	p->shift = weir_alloc(p->n, 2 * sizeof *p->shift);
+	err = p->a && p->c && p->coef && p->shift ? plan_fft(p) : -ENOMEM;
 	if (err) {
 		usfft_line_free(p);
 		return err;

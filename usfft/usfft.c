@@ -28,16 +28,6 @@ layers_bytes(const struct usfft_options *o, const size_t n[3])
 	return o->many && cells <= MOST_CELLS ? (size_t)o->threads * cells * BATCH_BYTES / 2 : 0;
 }
 
-/* The first physical cell that the FFT sees: that of the grid's cell 0. */
-static size_t
-first_cell(const struct layers *l)
-{
-	const struct grid *g = &l->grid;
-	const size_t lead = (size_t)tile_lead(l->win.w);
-
-	return lead * (1 + (g->dim > 1 ? g->ld : 0) + (g->dim > 2 ? g->ld * g->plane : 0));
-}
-
 /* Makes p->layers for the windows and the grid of p. Returns 0 or -errno. */
 static int
 layers_make(struct usfft_plan *p)
@@ -96,10 +86,12 @@ worker_of(const struct usfft_plan *p, size_t i, int sign)
 	const struct layers *l = p->layers;
 	struct worker w = {.p = p, .grid = l->grid, .sign = sign};
 	struct grid *g = &w.grid;
-	const size_t cell = grid_cell_bytes(g);
+	const size_t cell = grid_cell_bytes(g), lead = (size_t)tile_lead(l->win.w);
+	/* From the first physical cell to the first one that the FFT sees, the grid's cell 0. */
+	const size_t apart = 1 + (g->dim > 1 ? g->ld : 0) + (g->dim > 2 ? g->ld * g->plane : 0);
 
 	w.cells = (char *)g->data + i * g->cells * cell;
-	g->data = w.cells + first_cell(l) * cell;
+	g->data = w.cells + lead * apart * cell;
 	g->work += i * g->work_bytes;
 	g->threads = 1;
 	if (g->dim > 1)

@@ -65,6 +65,13 @@ struct usfft_options {
 	struct usfft_seconds *took;
 };
 
+/* The number of modes, over all axes. */
+static inline size_t
+usfft_modes(const struct usfft_options *o)
+{
+	return o->n[0] * (o->dim > 1 ? o->n[1] : 1) * (o->dim > 2 ? o->n[2] : 1);
+}
+
 /* Makes (x - mid) * (factor + rest) of a coordinate x, rounded only once. rest: what rounding took from the factor. */
 struct usfft_scale {
 	double mid, factor, rest;

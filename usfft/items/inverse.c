@@ -59,7 +59,7 @@ static void
 map_coils(struct job *j, const struct usfft_options *o, const struct usfft_points *pt,
 	  const double *w, const double *b)
 {
-	const size_t dim = (size_t)o->dim, n = 2 * item_modes(o) * j->coils;
+	const size_t dim = (size_t)o->dim, n = 2 * usfft_modes(o) * j->coils;
 	size_t sizes[5] = {2}, bad;
 	struct img y;
 
@@ -121,7 +121,7 @@ item_invert(struct job *j, struct img *x)
 
 	if (!j->a.pixel)
 		check_plan(j, q.at.dim);
-	const size_t modes = item_modes(&o);
+	const size_t modes = usfft_modes(&o);
 	double *f = weir_xalloc(modes, 2 * sizeof *f),
 	       *b = values_copy(&q.v, q.at.pt.m * sets, NULL, false);
 	if (!b)

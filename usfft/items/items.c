@@ -111,7 +111,7 @@ item_write_values(struct job *j, const struct img *x, void *z, size_t m, bool si
 {
 	struct img y;
 
-	stream_values_head(&y, m, single, !j->a.output);
+	stream_head(&y, single, !j->a.output, 1, &m);
 	item_write_head(j, &y, x);
 	item_write_row(j, z, m, single);
 	img_free(&y);
@@ -395,8 +395,7 @@ item_input(struct job *j, const struct img *x, size_t m, size_t sets)
 void
 item_input_free(struct item_input *q)
 {
-	values_free(&q->v);
-	weir_free(q->at.owned);
+	weir_free_all(q->v.owned, q->at.owned);
 }
 
 /* Whether points can be sorted as they arrive: they are used once, for sorting, and never needed all at once. */
@@ -610,16 +609,6 @@ item_weigh(struct job *j, const struct usfft_points *pt, size_t m, const struct 
 
 /* ---- transforms ---- */
 
-size_t
-item_modes(const struct usfft_options *o)
-{
-	size_t modes = 1;
-
-	for (int a = 0; a < o->dim; a++)
-		modes *= o->n[a];
-	return modes;
-}
-
 /* Takes the item from computing to writing. results: where the GPU's come to. */
 static void
 item_results(const struct job *j, const void *results)
@@ -631,7 +620,7 @@ item_results(const struct job *j, const void *results)
 void
 item_write_modes(struct job *j, const struct img *x, const struct usfft_options *o, char *modes)
 {
-	const size_t rows = item_modes(o) / o->n[0];
+	const size_t rows = usfft_modes(o) / o->n[0];
 	const size_t row_bytes = o->n[0] * 2 * (o->single ? sizeof(float) : sizeof(double));
 	const size_t most = row_bytes < ITEM_PIECE ? ITEM_PIECE / row_bytes : 1;
 	char *block = modes ? NULL : weir_xalloc(most, row_bytes);
@@ -695,14 +684,14 @@ item_points_to_modes(struct job *j, struct img *x)
 		struct img y;
 		stream_modes_head(&y, &o, !j->a.output);
 		item_make_head(j, &y, x);
-		group_add(j, &y, &q.v, item_modes(&o));
+		group_add(j, &y, &q.v, usfft_modes(&o));
 		return;
 	}
 	item_sort(j, x, &q);
 	const void *c = j->fixed ? q.v.c : NULL;
 	if (j->gpu) {
 		modes =
-		    weir_xalloc(item_modes(&o), 2 * (o.single ? sizeof(float) : sizeof(double)));
+		    weir_xalloc(usfft_modes(&o), 2 * (o.single ? sizeof(float) : sizeof(double)));
 		item_judge(j, gpu_usfft_type1(j->gpu, j->plan, j->sign, c, modes), NULL);
 	} else {
 		usfft_gather(j->plan, j->sign, c);
@@ -742,7 +731,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	o.type = 2;
 	if (stream_modes(x, o.dim, o.n, &why))
 		raw_die(j->in, "%s", why.text);
-	const size_t modes = item_modes(&o);
+	const size_t modes = usfft_modes(&o);
 	struct values f = take_modes(j, x, modes, o.single);
 	tell_gpu(j, f.c, 2 * modes * (o.single ? sizeof(float) : sizeof(double)));
 	item_compute(j);
@@ -751,7 +740,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_PLAN);
 	if (group_suits(j)) {
 		struct img y;
-		stream_values_head(&y, m, o.single, !j->a.output);
+		stream_head(&y, o.single, !j->a.output, 1, &m);
 		item_make_head(j, &y, x);
 		group_add(j, &y, &f, m);
 		return;
@@ -764,8 +753,7 @@ item_modes_to_points(struct job *j, struct img *x)
 	stats_charge(&j->st, STATS_COMPUTE);
 	item_results(j, z);
 	item_write_values(j, x, z, m, o.single);
-	values_free(&f);
-	weir_free(z);
+	weir_free_all(f.owned, z);
 }
 
 void

@@ -94,17 +94,6 @@ stream_values(const struct img *x, struct stream_points *p, struct why *why)
 	return columns ? find_values(x, columns, p, why) : 0;
 }
 
-/* Finds the points of an item `n d`, whose rows are coordinates. */
-static int
-stream_rows(const struct img *x, struct stream_points *p)
-{
-	p->dim = (int)x->axis[1].n;
-	p->pt = (struct usfft_points){.m = x->axis[0].n, .stride = 1, .single = p->single};
-	for (size_t a = 0; a < x->axis[1].n; a++)
-		p->pt.x[a] = (const char *)x->data + a * p->pt.m * img_type_size(x->type);
-	return 0;
-}
-
 int
 stream_points(const struct img *x, bool values, bool sky, struct stream_points *p, struct why *why)
 {
@@ -118,8 +107,14 @@ stream_points(const struct img *x, bool values, bool sky, struct stream_points *
 	*p = (struct stream_points){.single = x->type == IMG_F32};
 	if (x->dim < 2 || !img_is_float(x->type))
 		return why_set(why, "points are an item `k n` of type float or double");
-	if (x->dim == 2 && x->axis[0].n > 5 && x->axis[1].n <= 3 && !sky && !img_key(x, "columns"))
-		return stream_rows(x, p);
+	if (x->dim == 2 && x->axis[0].n > 5 && x->axis[1].n <= 3 && !sky &&
+	    !img_key(x, "columns")) {
+		p->dim = (int)x->axis[1].n;
+		p->pt = (struct usfft_points){.m = x->axis[0].n, .stride = 1, .single = p->single};
+		for (int a = 0; a < p->dim; a++)
+			p->pt.x[a] = (const char *)x->data + (size_t)a * p->pt.m * real;
+		return 0;
+	}
 	for (int a = 1; a < x->dim; a++)
 		m *= x->axis[a].n;
 	columns = columns_of(x, values, sky);
@@ -177,8 +172,8 @@ stream_complex(const struct img *x, size_t count, bool single)
 	return z;
 }
 
-static void
-head(struct img *x, bool single, bool complex, int dim, const size_t *n)
+void
+stream_head(struct img *x, bool single, bool complex, int dim, const size_t *n)
 {
 	size_t sizes[4] = {2};
 	const int first = complex ? 1 : 0;
@@ -193,19 +188,13 @@ head(struct img *x, bool single, bool complex, int dim, const size_t *n)
 void
 stream_modes_head(struct img *x, const struct usfft_options *o, bool complex)
 {
-	head(x, o->single, complex, o->dim, o->n);
+	stream_head(x, o->single, complex, o->dim, o->n);
 	for (int a = 0; a < o->dim; a++) {
 		struct img_axis *axis = &x->axis[a + (complex ? 1 : 0)];
 		axis->spacing = 1;
 		axis->min = -(double)(o->n[a] / 2);
 		axis->centre = IMG_NODE;
 	}
-}
-
-void
-stream_values_head(struct img *x, size_t m, bool single, bool complex)
-{
-	head(x, single, complex, 1, &m);
 }
 
 size_t
@@ -287,10 +276,4 @@ bool
 values_are_finite(const void *z, size_t n, bool single)
 {
 	return single ? floats_are_finite(z, n) : doubles_are_finite(z, n);
-}
-
-void
-values_free(struct values *v)
-{
-	weir_free(v->owned);
 }

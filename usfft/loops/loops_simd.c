@@ -287,12 +287,12 @@ add(void *to, const void *from, size_t n)
 	{                                                                             \
 		interp(win, d, w, acc, pt, out);                                      \
 	}
-#define EACH_W(F, d)                                                                          \
-	F(d, 3)                                                                               \
-	F(d, 4)                                                                               \
-	F(d, 5)                                                                               \
-	F(d, 6) F(d, 7) F(d, 8) F(d, 9) F(d, 10) F(d, 11) F(d, 12) F(d, 13) F(d, 14) F(d, 15) \
-	    F(d, 16)
+#define EACH_W(F, d) \
+	F(d, 3)      \
+	F(d, 4)      \
+	F(d, 5)      \
+	F(d, 6)      \
+	F(d, 7) F(d, 8) F(d, 9) F(d, 10) F(d, 11) F(d, 12) F(d, 13) F(d, 14) F(d, 15) F(d, 16)
 #define SPREAD(d, w) [w] = spread##d##_##w,
 #define INTERP(d, w) [w] = interp##d##_##w,
 

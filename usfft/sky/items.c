@@ -139,8 +139,7 @@ sky_from_points(struct job *j, struct img *x)
 	item_judge(j, usfft_sky_type1(sky, j->sign, vis, image), NULL);
 	stats_charge(&j->st, STATS_COMPUTE);
 	sky_write(j, x, o.o.n, image, q.v.single);
-	values_free(&v);
-	weir_free_all(vis, image);
+	weir_free_all(v.owned, vis, image);
 }
 
 /* Returns the image of item x as doubles, and its sizes n; it dies when a pixel is not finite. */
