@@ -126,8 +126,6 @@ radon_fft_free(struct radon_fft *p)
 
 /* ---- guards ---- */
 
-/* Figures of a gather or a result that tell whether the options suit it. */
-
 enum { CHAINS = 8 }; /* independent sums, so that no addition waits for another */
 
 /* sum[0] += m d, sum[1] += m m, with m = d - left. */

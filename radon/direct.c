@@ -208,20 +208,6 @@ damping(const struct radon_options *o)
 	return o->nu * (double)o->nq;
 }
 
-/* With raise_nu, the NU of sparse after a first set that has left the part f of the energy. */
-static double
-raised(const struct radon_options *o, double f)
-{
-	return fmax(o->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
-}
-
-/* The steps of conjugate gradients with set i of `sets`: inner / 2^(sets - 1 - i), rounded up. */
-static int
-steps_of_set(const struct radon_options *o, int i, int sets)
-{
-	return (int)ceil(o->inner * pow(.5, sets - 1 - i));
-}
-
 /* A^H A + damping at frequency number k, over the live traces. a: room for A^H. */
 static void
 normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t k,
@@ -545,8 +531,6 @@ radon_direct_adapt(const struct radon_options *o, const float *gather, const flo
 
 /* ---- hyperbolas ---- */
 
-/* The definition of hyperbolic curves: sums in time, sample by sample, and conjugate gradients, all in double. */
-
 /* The panel's axis: tau = t0 + (n - lead) dt. It begins at the first such tau that is not below 0, or at t0. */
 static void
 axis(const struct radon_options *o, size_t *ntau, size_t *lead)
@@ -619,20 +603,6 @@ struct descent {
 	double *all, *res, *step;	  /* gathers; all: the one that is given */
 };
 
-/* Zeroes dead traces and the zeros that a trace of the gather begins or ends with. Returns the energy of the rest. */
-static double
-keep_samples(const struct descent *s, double *x)
-{
-	const size_t nt = s->o->nt;
-	double sum = 0;
-
-	for (size_t i = 0; i < s->n; i++) {
-		x[i] = is_data(s->o, s->gather, i / nt, i % nt) ? x[i] : 0;
-		sum += x[i] * x[i];
-	}
-	return sum;
-}
-
 /* Zeroes in d the times of the zeros that each trace of the gather begins or ends with. Returns 0 or -ENOMEM. */
 static int
 mute(const struct descent *s, complex double *d)
@@ -680,10 +650,20 @@ keep_spectra(const struct descent *s, complex double *d)
 	return sum / (double)s->x.ntau;
 }
 
+/* Zeroes dead traces and the zeros that a trace of the gather begins or ends with. Returns the energy of the rest. */
 static double
 keep(const struct descent *s, double *x)
 {
-	return s->o->hyperbolic ? keep_samples(s, x) : keep_spectra(s, (complex double *)x);
+	const size_t nt = s->o->nt;
+	double sum = 0;
+
+	if (!s->o->hyperbolic)
+		return keep_spectra(s, (complex double *)x);
+	for (size_t i = 0; i < s->n; i++) {
+		x[i] = is_data(s->o, s->gather, i / nt, i % nt) ? x[i] : 0;
+		sum += x[i] * x[i];
+	}
+	return sum;
 }
 
 /* s->step = A W v; returns its energy. */
@@ -843,9 +823,11 @@ radon_direct_sparse(const struct radon_options *o, const float *gather, double *
 	for (int i = 0; room && i < sets; i++) {
 		if (i)
 			reweigh(&s);
-		if (i == 1 && o->raise_nu)
-			own.nu = raised(o, keep(&s, s.res) / all);
-		all = descend(&s, steps_of_set(o, i, sets));
+		if (i == 1 && o->raise_nu) {
+			const double f = keep(&s, s.res) / all; /* the part that is left */
+			own.nu = fmax(o->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
+		}
+		all = descend(&s, (int)ceil(o->inner * pow(.5, sets - 1 - i)));
 	}
 	const int err = room ? put_panel(&s, panel) : -ENOMEM;
 	weir_free(room);

@@ -231,19 +231,6 @@ toeplitz_factor(struct toeplitz *s, struct toeplitz_work *w, size_t b, const dou
 	return need && !s->ft[b] ? -ENOMEM : 0;
 }
 
-/* Copies the right-hand side as doubles. Returns false when it is 0 in all lanes; the solution is then 0 too. */
-static bool
-load(double *to, const float *from, size_t n)
-{
-	float any = 0;
-
-	for (size_t i = 0; i < n * PAIRS; i++) {
-		to[i] = (double)from[i];
-		any += fabsf(from[i]);
-	}
-	return any > 0;
-}
-
 /*
  * Solves block b. x is n rows of USFFT_LINE complex floats: it holds the right-hand side, and then the solution. Returns the number
  * of steps of conjugate gradients.
@@ -253,8 +240,13 @@ toeplitz_solve(const struct toeplitz *s, struct toeplitz_work *w, size_t b, floa
 {
 	double scale[USFFT_LINE];
 	size_t steps = 0;
+	float any = 0;
 
-	if (!load(w->x, x, s->n))
+	for (size_t i = 0; i < s->n * PAIRS; i++) {
+		w->x[i] = (double)x[i];
+		any += fabsf(x[i]);
+	}
+	if (!(any > 0)) /* the solution is 0 too */
 		return 0;
 	if (s->ft[b]) {
 		memcpy(w->r, w->x, s->n * PAIRS * sizeof *w->r);
@@ -394,8 +386,6 @@ radon_lsq_give(struct radon_room *w)
 }
 
 /* ---- evidence ---- */
-
-/* Finds NU from the evidence of the gather; see radon_noise() in radon.h. */
 
 enum { EVERY = 16, NUS = 6 };
 static const double nus[NUS] = {.001, .003, .01, .03, .1, .3};

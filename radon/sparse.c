@@ -59,6 +59,7 @@ radon_amplitudes(const float *m, float *to, size_t n)
 	return radon_peak(to, n);
 }
 
+/* weight = the square root of amplitude / top, at least .01. */
 WEIR_CLONES(weigh, (const float *restrict amplitude, float top, float *restrict weight, size_t n),
 	    (amplitude, top, weight, n))
 {
@@ -66,16 +67,6 @@ WEIR_CLONES(weigh, (const float *restrict amplitude, float top, float *restrict 
 		const float w = sqrtf(amplitude[t] / top);
 		weight[t] = w > least ? w : least;
 	}
-}
-
-/* weight = the square root of amplitude / top, at least .01. With top = 0 all are 1. */
-static void
-radon_weights(const float *amplitude, float top, float *weight, size_t n)
-{
-	for (size_t t = 0; t < n && !(top > 0); t++)
-		weight[t] = 1;
-	if (top > 0)
-		weigh(amplitude, top, weight, n);
 }
 
 /* ---- iterations ---- */
@@ -300,8 +291,13 @@ set_weights(struct radon_irls *s, float top)
 	const size_t n = s->p->ntau;
 
 #pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < s->p->o.nq; i++)
-		radon_weights(s->dir + i * n, top, s->weight + i * n, n);
+	for (size_t i = 0; i < s->p->o.nq; i++) {
+		float *weight = s->weight + i * n;
+		for (size_t t = 0; t < n && !(top > 0); t++)
+			weight[t] = 1;
+		if (top > 0)
+			weigh(s->dir + i * n, top, weight, n);
+	}
 }
 
 static void
@@ -316,15 +312,6 @@ reweigh(struct radon_irls *s)
 		top = fmaxf(top, radon_amplitudes(s->grad + i * n, s->dir + i * n, n));
 	}
 	set_weights(s, top);
-}
-
-/* The NU of the sets after the first, which has left the part f of the energy; see raise_nu in radon.h. */
-static double
-raised(const struct radon_options *o, double nu, double f)
-{
-	const double noise = f < 1 ? .02 * sqrt(f / (1 - f)) : INFINITY;
-
-	return o->raise_nu ? fmax(nu, fmin(noise, .1)) : nu;
 }
 
 static void
@@ -350,8 +337,10 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 			most = most / 2 + most % 2;
 		if (i)
 			reweigh(s);
-		if (i == 1 && all > 0)
-			r->nu = raised(o, r->nu, a->keep(s, s->res) / all);
+		if (i == 1 && all > 0 && o->raise_nu) { /* see radon.h */
+			const double f = a->keep(s, s->res) / all;
+			r->nu = fmax(r->nu, f < 1 ? fmin(.02 * sqrt(f / (1 - f)), .1) : .1);
+		}
 		s->damping = r->nu * (double)o->nq;
 		if (o->hyperbolic)
 			memcpy(s->res, in, o->nx * o->nt * sizeof *s->res);

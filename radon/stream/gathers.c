@@ -176,8 +176,6 @@ refuse_odd(const struct gathers *s, struct gather *g, double most, double length
 
 /* ---- rows ---- */
 
-/* The samples of gathers and panels: their memory, and how they are read. */
-
 /* Samples that are read at a time. They stay in the cache while they are looked at. */
 enum { BLOCK = 1 << 16 };
 
@@ -488,8 +486,6 @@ head_of_result(const struct gathers *s, struct gather *g)
 }
 
 /* ---- keys ---- */
-
-/* The curve and the shape of the gather, as the keys of a panel tell them. */
 
 /* Reads the keys of a panel: curve, reference, depth and the shape of the gather. */
 static void

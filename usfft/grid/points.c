@@ -52,19 +52,14 @@ take_strided(double *x, const void *v, bool single, size_t stride, size_t from, 
 CPU_INLINE void
 take(double *x, const void *v, bool single, size_t stride, size_t from, size_t n)
 {
-	switch (stride) {
-	case 1:
+	if (stride == 1)
 		take_strided(x, v, single, 1, from, n);
-		break;
-	case 2:
+	else if (stride == 2)
 		take_strided(x, v, single, 2, from, n);
-		break;
-	case 4:
+	else if (stride == 4)
 		take_strided(x, v, single, 4, from, n);
-		break;
-	default:
+	else
 		take_strided(x, v, single, stride, from, n);
-	}
 }
 
 /* Scales x. lost is what rounding took from it: many turns would multiply that. */

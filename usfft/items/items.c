@@ -443,7 +443,6 @@ tell_gpu(const struct job *j, const void *host, size_t bytes)
 		gpu_ahead(j->gpu, &(struct gpu_span){host, bytes}, 1);
 }
 
-/* Takes the item from reading to computing: see common/stream/pipeline.h. */
 void
 item_compute(const struct job *j)
 {

@@ -74,8 +74,6 @@ halves(real a, real b)
 	return SHUFFLE(v, HALVES);
 }
 
-/* The loops of loops.h. */
-
 /* The most registers that shifted complex taps take. */
 #define MAXV ((WINDOW_MAXW + LANES - 1) / (LANES / 2))
 
@@ -300,7 +298,7 @@ EACH_W(INSTANCE, 1)
 EACH_W(INSTANCE, 2)
 EACH_W(INSTANCE, 3)
 
-/* The loops of loops.h. Registers and reals of a cell; points whose values are packed at a time. */
+/* Registers and reals of a cell; points whose values are packed at a time. */
 enum {
 	CELL_VECS = BATCH_BYTES / 2 / BYTES,
 	CELL_REALS = BATCH_BYTES / 2 / SAMPLE,
