@@ -136,25 +136,37 @@ step(double *restrict z, const double *restrict e)
 	}
 }
 
-/* to = z x, or with `more` to += z x, for nx rows of USFFT_LINE complex that are ldt and ldx apart, and z goes on by a step. */
-WEIR_CLONES(turn_rows,
-	    (float *restrict to, size_t ldt, const float *restrict x, size_t ldx,
-	     double *restrict z, const double *restrict e, size_t nx, bool more),
-	    (to, ldt, x, ldx, z, e, nx, more))
+/* to = z x for nx rows of USFFT_LINE complex, and z goes on by a step. */
+WEIR_CLONES(turn_to,
+	    (float *restrict to, const float *restrict x, size_t ldx, double *restrict z,
+	     const double *restrict e, size_t nx),
+	    (to, x, ldx, z, e, nx))
 {
-	for (size_t j = 0; j < nx; j++) {
+	for (size_t j = 0; j < nx;
+	     j++, to += 2 * USFFT_LINE, x += 2 * ldx, z += 2 * USFFT_LINE, e += 2 * USFFT_LINE) {
 		for (size_t l = 0; l < USFFT_LINE; l++) {
 			const float re = (float)z[l], im = (float)z[USFFT_LINE + l];
-			const float a = x[2 * l] * re - x[2 * l + 1] * im;
-			const float b = x[2 * l] * im + x[2 * l + 1] * re;
-			to[2 * l] = more ? to[2 * l] + a : a;
-			to[2 * l + 1] = more ? to[2 * l + 1] + b : b;
+			to[2 * l] = x[2 * l] * re - x[2 * l + 1] * im;
+			to[2 * l + 1] = x[2 * l] * im + x[2 * l + 1] * re;
 		}
 		step(z, e);
-		to += 2 * ldt;
-		x += 2 * ldx;
-		z += PAIRS;
-		e += PAIRS;
+	}
+}
+
+/* to += z x for nx rows of USFFT_LINE complex, and z goes on by a step. */
+WEIR_CLONES(add_turned,
+	    (float *restrict to, size_t ldt, const float *restrict x, double *restrict z,
+	     const double *restrict e, size_t nx),
+	    (to, ldt, x, z, e, nx))
+{
+	for (size_t j = 0; j < nx;
+	     j++, to += 2 * ldt, x += 2 * USFFT_LINE, z += 2 * USFFT_LINE, e += 2 * USFFT_LINE) {
+		for (size_t l = 0; l < USFFT_LINE; l++) {
+			const float re = (float)z[l], im = (float)z[USFFT_LINE + l];
+			to[2 * l] += x[2 * l] * re - x[2 * l + 1] * im;
+			to[2 * l + 1] += x[2 * l] * im + x[2 * l + 1] * re;
+		}
+		step(z, e);
 	}
 }
 
@@ -168,7 +180,7 @@ radon_block_adjoint(const struct radon_core *p, struct radon_worker *w, size_t k
 	}
 	begin_turns(p, w, k, 1);
 	for (size_t r = 0; r < p->o.nr; r++) {
-		turn_rows(w->turned, USFFT_LINE, d, ldd, w->turn, w->by, p->o.nx, false);
+		turn_to(w->turned, d, ldd, w->turn, w->by, p->o.nx);
 		adjoint(p, w, k, w->turned, USFFT_LINE, m + 2 * r * p->nq * ldm, ldm);
 	}
 }
@@ -186,7 +198,7 @@ radon_block_model(const struct radon_core *p, struct radon_worker *w, size_t k, 
 		memset(d + 2 * j * ldd, 0, 2 * USFFT_LINE * sizeof *d);
 	for (size_t r = 0; r < p->o.nr; r++) {
 		model(p, w, k, m + 2 * r * p->nq * ldm, ldm, w->turned, USFFT_LINE);
-		turn_rows(d, ldd, w->turned, USFFT_LINE, w->turn, w->by, p->o.nx, true);
+		add_turned(d, ldd, w->turned, w->turn, w->by, p->o.nx);
 	}
 }
 

@@ -277,29 +277,21 @@ power(const struct radon_options *o, const struct radon_fft *p, const float *gat
 	return err;
 }
 
-/* The frequency, as a place in sum, below which 99 % of the energy lies. */
-static size_t
-find_top(const double *sum, size_t n)
-{
-	double all = 0, below = 0;
-	size_t k = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all += sum[i];
-	while (k < n - 1 && below + sum[k] < .99 * all)
-		below += sum[k++];
-	return k;
-}
-
 double
 radon_top_frequency(const struct radon_options *o, const float *gather)
 {
 	const size_t n = fft_size(o->nt), nw = n / 2 + 1;
-	double *sum = weir_calloc(nw, sizeof *sum), top = INFINITY;
+	double *sum = weir_calloc(nw, sizeof *sum), top = INFINITY, all = 0, below = 0;
 	struct radon_fft fft = {0};
+	size_t k = 0;
 
-	if (sum && !radon_fft_plan(&fft, n) && !power(o, &fft, gather, sum))
-		top = (double)find_top(sum, nw) / ((double)n * o->dt);
+	if (sum && !radon_fft_plan(&fft, n) && !power(o, &fft, gather, sum)) {
+		for (size_t i = 0; i < nw; i++)
+			all += sum[i];
+		while (k < nw - 1 && below + sum[k] < .99 * all)
+			below += sum[k++];
+		top = (double)k / ((double)n * o->dt);
+	}
 	radon_fft_free(&fft);
 	weir_free(sum);
 	return top;

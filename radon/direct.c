@@ -787,9 +787,8 @@ begin_descent(struct descent *s)
 		s->n = 2 * o->nx * s->x.nw;
 		spectra = gather_spectra(o, &s->x, s->gather);
 	}
-	double *room = NULL;
-	if (o->hyperbolic || spectra)
-		room = weir_alloc(5 * s->panel + 3 * s->n, sizeof *room);
+	const bool ok = o->hyperbolic || spectra;
+	double *room = ok ? weir_alloc(5 * s->panel + 3 * s->n, sizeof *room) : NULL;
 	if (!room) {
 		weir_free(spectra);
 		return NULL;

@@ -76,15 +76,6 @@ radon_2d_plan(struct radon_2d **to, const struct radon_core *p)
 	return err ? err : set_points_2d(two, p);
 }
 
-static void
-radon_2d_free(struct radon_2d *two)
-{
-	if (!two)
-		return;
-	usfft_free(two->usfft);
-	weir_free_all(two->value, two->turn, two->rows, two);
-}
-
 /* Sets the values to the spectra, turned and weighted so that the real part of the sum is the inverse transform to time. */
 static void
 load_values(struct radon_2d *two, const struct radon_core *p, const float *d)
@@ -232,7 +223,10 @@ radon_free(struct radon_plan *p)
 	if (!p)
 		return;
 	toeplitz_free(p->solver);
-	radon_2d_free(p->two);
+	if (p->two) {
+		usfft_free(p->two->usfft);
+		weir_free_all(p->two->value, p->two->turn, p->two->rows, p->two);
+	}
 	radon_core_free(&p->core);
 	weir_free(p);
 }

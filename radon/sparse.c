@@ -475,19 +475,6 @@ gradient_of_panel(struct radon_irls *s)
 	}
 }
 
-/* Finds the edges of a report from the panel in s->w->m. */
-static void
-find_edges(struct radon_irls *s, double edge[2])
-{
-	const struct radon_core *p = s->p;
-
-#pragma omp parallel for schedule(static) num_threads(s->w->threads)
-	for (size_t i = 0; i < p->o.nq; i++)
-		s->part[i] =
-		    energy_of_spectrum(s->w->m + 2 * (i * p->ld + p->kmin), p->kmax + 1 - p->kmin);
-	find_edges_of_rows(s, edge);
-}
-
 static const struct operators in_spectra = {
     .model = model, .keep = keep, .gradient = gradient_of_panel};
 
@@ -571,11 +558,14 @@ radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, fl
 	}
 	iterate(s, &in_spectra, w, in, r);
 	panel_to_spectra(s, false);
-	find_edges(s, r->edge);
 #pragma omp parallel for schedule(static) num_threads(w->threads)
-	for (size_t i = 0; i < p->o.nq; i++)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		float *m = w->m + 2 * i * p->ld;
+		s->part[i] = energy_of_spectrum(m + 2 * p->kmin, p->kmax + 1 - p->kmin);
 		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
-			w->m[2 * i * p->ld + l] *= p->q_weight[i];
+			m[l] *= p->q_weight[i];
+	}
+	find_edges_of_rows(s, r->edge);
 	if (!p->o.subtract) {
 		radon_panel_out(p, w, out);
 		return;

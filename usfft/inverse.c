@@ -16,7 +16,6 @@
 #include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "common/base/sample.h"
 #include "usfft/inverse.h"
 #include "usfft/plan.h"
 
@@ -143,9 +142,10 @@ toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 /* ---- weights ---- */
 
 /*
- * Pipe and Menon's weights, without FFTs: the kernel K is the window of a plan, convolved with itself on the grid. K takes points that it covers together for one, so it must
- * not be wider than the distance of modes: the window of a tolerance of 1e-6 made haze and rings of a spiral's centre and
- * end. On a lattice with that distance K w is uneven by what this returns. Less than 1 % makes the kernel needlessly wide.
+ * Pipe and Menon's weights, without FFTs: the kernel K is the window of a plan, convolved with itself on the grid. K takes points
+ * that it covers together for one, so it must not be wider than the distance of modes: the window of a tolerance of 1e-6 made haze
+ * and rings of a spiral's centre and end. On a lattice with that distance K w is uneven by what this returns. Less than 1 % makes
+ * the kernel needlessly wide.
  */
 static double
 unevenness(const struct usfft_options *o, int w, const size_t n[3])

@@ -13,15 +13,6 @@
 /* A row of the grid: cells -LEAD .. grid-1-LEAD, then LINE_TAPS of overhang that are folded onto the first ones. */
 enum { LEAD = LINE_TAPS / 2 - 1 };
 
-/* Stores the polynomials of the taps twice, for the two points that the loops take at a time, highest power first. */
-static void
-lay_out_window(const struct window *win, float *coef)
-{
-	for (int d = LINE_COEFS - 1; d >= 0; d--)
-		for (int t = 0; t < 2 * LINE_TAPS; t++)
-			*coef++ = (float)win->coef[d][t % LINE_TAPS];
-}
-
 /* Computes the factors that undo, at mode i - n/2, the window and the shift of the grid by LEAD cells. */
 static void
 lay_out_shift(const struct window *win, size_t n, size_t grid, float *shift)
@@ -70,7 +61,9 @@ usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 		usfft_line_free(p);
 		return err;
 	}
-	lay_out_window(&win, p->coef);
+	/* The polynomials of the taps stand twice, for the two points that the loops take at a time, highest power first. */
+	for (int i = 0; i < 2 * LINE_TAPS * LINE_COEFS; i++)
+		p->coef[i] = (float)win.coef[LINE_COEFS - 1 - i / (2 * LINE_TAPS)][i % LINE_TAPS];
 	lay_out_shift(&win, n, p->grid, p->shift);
 	return 0;
 }

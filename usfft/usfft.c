@@ -5,7 +5,6 @@
 
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "common/base/real.h"
 #include "usfft/plan.h"
 #include "usfft/usfft.h"
 

@@ -330,9 +330,7 @@ new_plan(struct run *r, const struct gather *g)
 		    g->item, g->plane + 1, o.nt, o.nx, o.nq, strerror(-err));
 	gather_free(&r->like);
 	r->like = (struct gather){.o = o, .ntau = g->ntau, .lead = g->lead};
-	r->like.g = weir_xalloc(o.nx, sizeof *r->like.g);
-	r->like.h = weir_xalloc(o.nx, sizeof *r->like.h);
-	r->like.live = weir_xalloc(o.nx, sizeof *r->like.live);
+	gather_room(&r->like, o.nx);
 	memcpy(r->like.g, g->g, o.nx * sizeof *r->like.g);
 	memcpy(r->like.h, g->h, o.nx * sizeof *r->like.h);
 	memcpy(r->like.live, g->live, o.nx * sizeof *r->like.live);

@@ -668,11 +668,9 @@ begin_item(struct gathers *s)
 
 /* --- gathers ------------------------------------------------------------------------------------------------------- */
 
-static void
-room(struct gather *g, const struct gathers *s)
+void
+gather_room(struct gather *g, size_t nx)
 {
-	const size_t nx = s->shape.nx;
-
 	if (g->room_x >= nx && g->g)
 		return;
 	weir_free_all(g->g, g->h, g->live);
@@ -779,7 +777,7 @@ gathers_next(struct gathers *s, struct gather *g)
 			s->from = s->to = s->planes;
 		skip_planes(s, s->from);
 	}
-	room(g, s);
+	gather_room(g, s->shape.nx);
 	g->o = s->shape;
 	g->item = raw_item(s->in);
 	g->plane = s->plane;

@@ -107,6 +107,9 @@ bool gathers_next(struct gathers *s, struct gather *g);
 /* Frees s. Dies when the offsets file has numbers left over. */
 void gathers_close(struct gathers *s);
 
+/* Makes room for the numbers of nx traces. Dies when there is no memory. */
+void gather_room(struct gather *g, size_t nx);
+
 /* Do a and b have the same plan? */
 bool gather_like(const struct gather *a, const struct gather *b);
 

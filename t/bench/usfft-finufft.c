@@ -35,9 +35,9 @@ run_usfft(void *job)
 	if (carried)
 		usfft_type1(p, -1, NULL, j->f);
 	else if (j->type == 1)
-		usfft_type1_many(p, -1, j->batch, (const void *const *)j->values, j->arrays);
+		usfft_many(p, 1, -1, j->batch, (const void *const *)j->values, j->arrays);
 	else
-		usfft_type2_many(p, -1, j->batch, (const void *const *)j->arrays, j->values);
+		usfft_many(p, 2, -1, j->batch, (const void *const *)j->arrays, j->values);
 	usfft_free(p);
 }
 

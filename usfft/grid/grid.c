@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fftw3.h>
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/base/cpu.h"
