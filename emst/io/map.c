@@ -1,7 +1,7 @@
 /*
  * Classes that a file names, or that were made of all pictures together: every colour gets the class of the row that is it, or
- * else of the nearest one. A hash table finds equal rows. The others are found along one axis, from both sides, as long as the
- * distance along this axis allows a nearer one.
+ * else of the nearest one. It is found along one axis, from both sides, as long as the distance along this axis allows a nearer
+ * one.
  */
 #include <ctype.h>
 #include <math.h>
@@ -149,12 +149,11 @@ map_free(struct map *m)
 
 /* --- the nearest row ------------------------------------------------------------------------------------------------- */
 
-/* The rows as they are searched. */
+/* The rows as they are searched: in ascending order of the coordinates from the axis on, and of the classes of equal rows. */
 struct index {
-	size_t planes, n, mask, axis;
-	double *x;	 /* [n][planes], ascending along the axis; owned */
+	size_t planes, n, axis;
+	double *x;	 /* [n][planes]; owned */
 	uint32_t *class; /* [n]; owned */
-	uint32_t *table; /* [mask + 1]: rows by their hash, or n; owned */
 };
 
 /* Turns samples with alpha into those that are compared: palette.h states them. */
@@ -171,21 +170,6 @@ see(double *x, size_t planes, double opaque)
 	x[k] = a * sqrt((double)k) / 2;
 }
 
-static size_t
-hash(const double *x, size_t planes)
-{
-	uint64_t h = 0;
-
-	for (size_t a = 0; a < planes; a++) {
-		const double v = x[a] + 0; /* -0 is 0 */
-		uint64_t word;
-		memcpy(&word, &v, sizeof word);
-		h = (h ^ word) * 0xff51afd7ed558ccdu;
-		h ^= h >> 32;
-	}
-	return (size_t)h;
-}
-
 static double
 distance(const double *x, const double *y, size_t planes)
 {
@@ -196,44 +180,40 @@ distance(const double *x, const double *y, size_t planes)
 	return sum;
 }
 
+/* Compares rows by the coordinates from the axis on; those before it come last. */
+static int
+compare(const struct index *s, const double *x, const double *y)
+{
+	for (size_t i = 0, a = s->axis; i < s->planes; i++, a = a + 1 < s->planes ? a + 1 : 0)
+		if (x[a] != y[a])
+			return x[a] < y[a] ? -1 : 1;
+	return 0;
+}
+
 struct ranked {
-	double at;
-	uint32_t row;
+	const struct index *s;
+	const double *x;
+	uint32_t class;
 };
 
 static int
 by_place(const void *a, const void *b)
 {
 	const struct ranked *p = a, *q = b;
+	const int order = compare(p->s, p->x, q->x);
 
-	return p->at != q->at ? (p->at > q->at) - (p->at < q->at)
-			      : (p->row > q->row) - (p->row < q->row);
-}
-
-/* Returns the slot of a row equal to x, or the free one for it. */
-static size_t
-slot_of(const struct index *s, const double *x)
-{
-	size_t slot = hash(x, s->planes) & s->mask;
-
-	while (s->table[slot] < s->n &&
-	       distance(s->x + s->table[slot] * s->planes, x, s->planes) > 0)
-		slot = (slot + 1) & s->mask;
-	return slot;
+	return order ? order : (p->class > q->class) - (p->class < q->class);
 }
 
 static struct index
 index_make(const struct map *m, double opaque)
 {
 	struct index s = {.planes = m->planes, .n = m->n};
-	struct ranked *order = weir_xalloc_large(m->n, sizeof *order);
+	struct ranked *row = weir_xalloc_large(m->n, sizeof *row);
 	double *seen = weir_xalloc_large(m->n * m->planes, sizeof *seen), widest = -1;
 
-	for (s.mask = 15; s.mask < 2 * m->n;)
-		s.mask = 2 * s.mask + 1;
 	s.x = weir_xalloc_large(m->n * m->planes, sizeof *s.x);
 	s.class = weir_xalloc_large(m->n, sizeof *s.class);
-	s.table = weir_xalloc_large(s.mask + 1, sizeof *s.table);
 	memcpy(seen, m->x, m->n * m->planes * sizeof *seen);
 	for (size_t i = 0; i < m->n; i++)
 		see(seen + i * m->planes, m->planes, opaque);
@@ -249,27 +229,15 @@ index_make(const struct map *m, double opaque)
 		}
 	}
 	for (size_t i = 0; i < m->n; i++)
-		order[i] = (struct ranked){seen[i * m->planes + s.axis], (uint32_t)i};
-	qsort(order, m->n, sizeof *order, by_place);
-	for (size_t i = 0; i <= s.mask; i++)
-		s.table[i] = (uint32_t)m->n;
+		row[i] = (struct ranked){&s, seen + i * m->planes, m->class[i]};
+	qsort(row, m->n, sizeof *row, by_place);
 	for (size_t i = 0; i < m->n; i++) {
-		memcpy(s.x + i * m->planes, seen + order[i].row * m->planes,
-		       m->planes * sizeof *seen);
-		s.class[i] = m->class[order[i].row];
-		const size_t slot = slot_of(&s, s.x + i * m->planes);
-		if (s.table[slot] == m->n || s.class[i] < s.class[s.table[slot]])
-			s.table[slot] = (uint32_t)i;
+		memcpy(s.x + i * m->planes, row[i].x, m->planes * sizeof *seen);
+		s.class[i] = row[i].class;
 	}
 	weir_free(seen);
-	weir_free(order);
+	weir_free(row);
 	return s;
-}
-
-static void
-index_free(struct index *s)
-{
-	weir_free_all(s->x, s->class, s->table);
 }
 
 /* Returns the class of the row that is x, or of the nearest one: of equally near ones, the first class. */
@@ -277,20 +245,20 @@ static uint32_t
 find_class(const struct index *s, const double *x)
 {
 	const double at = x[s->axis];
-	const size_t k = s->planes, slot = slot_of(s, x);
+	const size_t k = s->planes;
 	size_t up = s->n, down = 0;
 	double least = INFINITY;
 	uint32_t class = 0;
 
-	if (s->table[slot] < s->n)
-		return s->class[s->table[slot]];
 	while (down < up) {
 		const size_t middle = (down + up) / 2;
-		if (s->x[middle * k + s->axis] <= at)
+		if (compare(s, s->x + middle * k, x) < 0)
 			down = middle + 1;
 		else
 			up = middle;
 	}
+	if (up < s->n && !compare(s, s->x + up * k, x))
+		return s->class[up];
 	while (up < s->n || down > 0) {
 		const double above = up < s->n ? s->x[up * k + s->axis] - at : INFINITY,
 			     below = down ? at - s->x[(down - 1) * k + s->axis] : INFINITY,
@@ -351,5 +319,5 @@ map_apply(struct classes *c, const struct map *m, struct vertices *v, const stru
 	}
 	for (size_t i = 0; i < v->set.n; i++)
 		c->weight[c->label[i]] += v->weight[i];
-	index_free(&s);
+	weir_free_all(s.x, s.class);
 }

@@ -19,20 +19,7 @@ insist(const struct raw_in *in, int err)
 
 /* --- pixels without data ------------------------------------------------------------------------------------------- */
 
-/* Whether a pixel has no data, by what nodata_mark() says of its samples: NaN in a plane, or the value in all planes. */
-static bool
-is_missing(const uint8_t *is, size_t planes)
-{
-	bool nan = false, equal = true;
-
-	for (size_t a = 0; a < planes; a++) {
-		nan |= is[a] == NODATA_NAN;
-		equal &= is[a] == NODATA_VALUE;
-	}
-	return nan || equal;
-}
-
-/* Fills is[]. Returns how many are missing. */
+/* Fills is[]. A pixel is missing that has NaN in a plane, or the value in all planes. Returns how many are. */
 static size_t
 mark(uint8_t *is, const struct img *x, size_t planes, size_t inputs, const struct nodata *nodata)
 {
@@ -43,8 +30,14 @@ mark(uint8_t *is, const struct img *x, size_t planes, size_t inputs, const struc
 	for (size_t from = 0, n; from < inputs; from += n) {
 		n = inputs - from < most ? inputs - from : most;
 		nodata_mark(nodata, sample, (const char *)x->data + from * size, n * planes);
-		for (size_t i = 0; i < n; i++)
-			found += is[from + i] = is_missing(sample + i * planes, planes);
+		for (size_t i = 0; i < n; i++) {
+			bool nan = false, equal = true;
+			for (size_t a = 0; a < planes; a++) {
+				nan |= sample[i * planes + a] == NODATA_NAN;
+				equal &= sample[i * planes + a] == NODATA_VALUE;
+			}
+			found += is[from + i] = nan || equal;
+		}
 	}
 	weir_free(sample);
 	return found;
@@ -53,8 +46,7 @@ mark(uint8_t *is, const struct img *x, size_t planes, size_t inputs, const struc
 static void
 missing_free(struct missing *m)
 {
-	weir_free(m->is);
-	weir_free(m->place);
+	weir_free_all(m->is, m->place);
 	*m = (struct missing){0};
 }
 
@@ -97,15 +89,15 @@ missing_find(struct missing *m, const struct raw_in *in, struct img *x, size_t p
 
 /* Whether these are colours of 1..3 planes of 8 bits. The order of their edges depends on the colours, not on their places. */
 static bool
-is_coded(enum img_type type, size_t planes, bool points)
+is_coded(enum img_type type, size_t planes)
 {
-	return type == IMG_U8 && planes <= 3 && !points;
+	return type == IMG_U8 && planes <= 3;
 }
 
 static bool
 has_places(const struct rows *r)
 {
-	return !r->points && !is_coded(r->type, r->planes, r->points);
+	return !r->points && !is_coded(r->type, r->planes);
 }
 
 static size_t
@@ -201,19 +193,6 @@ rows_vertices(const struct rows *r, struct vertices *v, int threads, size_t *at)
 	return err ? err : vertices_count(v, r->count, r->place, r->total);
 }
 
-/* Stores the samples of vertex i. */
-static void
-copy_samples(char *x, const struct vertices *v, size_t i)
-{
-	const size_t bytes = v->planes * img_type_size(v->type);
-
-	if (v->code)
-		for (size_t a = 0; a < v->planes; a++)
-			x[a] = (char)(v->code[i] >> 8 * (v->planes - 1 - a) & 255);
-	else
-		memcpy(x, (const char *)v->data + v->first[i] * bytes, bytes);
-}
-
 /* Appends all vertices of v, whose pictures have so many pixels without data. Their places are moved by all pixels before. */
 static void
 append(struct rows *r, const struct vertices *v, size_t missing, const struct raw_in *in)
@@ -224,7 +203,11 @@ append(struct rows *r, const struct vertices *v, size_t missing, const struct ra
 
 	make_room(r, v->set.n);
 	for (size_t i = 0; fits && i < v->set.n; i++, r->n++) {
-		copy_samples(r->x + r->n * row_bytes(r), v, i);
+		char *const x = r->x + r->n * row_bytes(r);
+		for (size_t a = 0; v->code && a < v->planes; a++)
+			x[a] = (char)(v->code[i] >> 8 * (v->planes - 1 - a) & 255);
+		if (!v->code)
+			memcpy(x, (const char *)v->data + v->first[i] * row_bytes(r), row_bytes(r));
 		r->count[r->n] = v->weight[i];
 		if (!has_places(r))
 			continue;
@@ -264,14 +247,6 @@ join_rows(struct rows *r, const struct raw_in *in, int threads)
 
 /* --- shapes ---------------------------------------------------------------------------------------------------------- */
 
-/* Returns true for few columns and many rows in a format that does not tell pictures from lists. */
-static bool
-is_table(const struct img *x)
-{
-	return x->format != IMG_PNM && x->dim == 2 && x->axis[0].n <= EMST_MAXDIM &&
-	       x->axis[1].n >= 8 * x->axis[0].n;
-}
-
 /* Returns true when columns:= ends in these words. */
 static bool
 columns_end(const struct img *x, const char *words)
@@ -291,7 +266,7 @@ describe_colours(struct shape *s, const struct raw_in *in, const struct img *x, 
 	s->type = img_type_named(type);
 	if (s->type == IMG_NONE)
 		raw_die(in, "colours:=%s is not a type", type);
-	const bool coded = is_coded(s->type, x->axis[0].n - 1, false);
+	const bool coded = is_coded(s->type, x->axis[0].n - 1);
 	const char *last = coded ? "count" : "count place";
 	if (!columns_end(x, last))
 		raw_die(in, "colours:=%s, but columns:= does not end in %s", type, last);
@@ -328,7 +303,9 @@ static void
 describe_picture(struct shape *s, const struct raw_in *in, const struct img *x,
 		 const struct img_picture *p, const struct reading *r)
 {
-	if (!r->image && is_table(x))
+	/* Few columns and many rows, in a format that does not tell pictures from lists. */
+	if (!r->image && x->format != IMG_PNM && x->dim == 2 && x->axis[0].n <= EMST_MAXDIM &&
+	    x->axis[1].n >= 8 * x->axis[0].n)
 		raw_die(in, "%zu columns and %zu rows: give %s--image if this is a gray picture",
 			x->axis[0].n, x->axis[1].n,
 			r->pictures_only ? "" : "--points if the rows are points, ");
@@ -429,35 +406,34 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 			raw_name(in), raw_item(in), m->n);
 }
 
-/* Adds the colours of an item to rows. They are zeroed before the first item. */
-static void
-add_item(struct rows *all, struct item *item, struct raw_in *in, const struct reading *r)
-{
-	const struct shape s = item->shape;
-
-	if (!all->planes)
-		*all = (struct rows){.type = s.type, .planes = s.planes, .opaque = s.opaque};
-	if (all->type != s.type || all->planes != s.planes)
-		raw_die(in, "--together: %zu samples of type %s; the items before have %zu of %s",
-			s.planes, img_type_name(s.type), all->planes, img_type_name(all->type));
-	if (all->opaque != s.opaque)
-		raw_die(in, "--together: opaque pixels have alpha %.0f; in the items before %.0f",
-			s.opaque, all->opaque);
-	item_fill(item, in, r);
-	insist(in, vertices_weigh(&item->v, r->threads));
-	append(all, &item->v, item->shape.missing, in);
-	join_rows(all, in, r->threads);
-}
-
 size_t
 item_load_all(struct item *all, struct raw_in *in, const struct reading *r)
 {
+	struct rows *rows = &all->rows;
 	struct item item;
 	size_t items = 0, at = 0;
 
 	*all = (struct item){0};
 	for (; item_next(&item, in, r); items++) {
-		add_item(&all->rows, &item, in, r);
+		const struct shape s = item.shape;
+		if (!rows->planes)
+			*rows =
+			    (struct rows){.type = s.type, .planes = s.planes, .opaque = s.opaque};
+		if (rows->type != s.type || rows->planes != s.planes)
+			raw_die(in,
+				"--together: %zu samples of type %s; the items before have %zu of "
+				"%s",
+				s.planes, img_type_name(s.type), rows->planes,
+				img_type_name(rows->type));
+		if (rows->opaque != s.opaque)
+			raw_die(
+			    in,
+			    "--together: opaque pixels have alpha %.0f; in the items before %.0f",
+			    s.opaque, rows->opaque);
+		item_fill(&item, in, r);
+		insist(in, vertices_weigh(&item.v, r->threads));
+		append(rows, &item.v, item.shape.missing, in);
+		join_rows(rows, in, r->threads);
 		item_free(&item);
 	}
 	insist(in, rows_vertices(&all->rows, &all->v, r->threads, &at));

@@ -16,24 +16,6 @@ enum { BLOCK = 1024 };
 
 /* --- trees ------------------------------------------------------------------------------------------------------- */
 
-/* Begins an item of n rows of numbers, with names for the columns. */
-static void
-begin_rows(struct raw_out *out, const struct result *r, size_t columns, const char *names)
-{
-	struct img y;
-
-	if (r->tree->n < 2)
-		raw_die(r->in, "a single vertex has no edges; --to=text or --to=labels can say so");
-	img_init(&y, IMG_F64, 2, (size_t[]){columns, r->tree->n - 1});
-	strcpy(y.axis[0].kind, "list");
-	img_set_key(&y, "columns", "%s", names);
-	if (r->min_pts)
-		img_set_key(&y, "min_pts", "%zu", r->min_pts);
-	opt_add_history(&y, r->common);
-	raw_head(out, &y);
-	img_free(&y);
-}
-
 /* Returns the number that the output has for a vertex. */
 static uint32_t
 number(const struct result *r, uint32_t vertex)
@@ -41,23 +23,58 @@ number(const struct result *r, uint32_t vertex)
 	return r->item->v.points ? vertex : vertices_number(&r->item->v, vertex);
 }
 
+/*
+ * Writes the edges as rows of numbers: u, v and the length, or, with d, SciPy's rows: the two parts, the smaller number first;
+ * the distance; the number of vertices in both parts.
+ */
+static void
+write_edges(struct raw_out *out, const struct result *r, const struct dendrogram *d)
+{
+	const struct emst_tree *t = r->tree;
+	const size_t n = t->n - 1, columns = d ? 4 : 3;
+	double row[4 * BLOCK];
+	struct img y;
+
+	if (!n)
+		raw_die(r->in, "a single vertex has no edges; --to=text or --to=labels can say so");
+	img_init(&y, IMG_F64, 2, (size_t[]){columns, n});
+	strcpy(y.axis[0].kind, "list");
+	img_set_key(&y, "columns", d ? "part part length vertices" : "u v length");
+	if (r->min_pts)
+		img_set_key(&y, "min_pts", "%zu", r->min_pts);
+	opt_add_history(&y, r->common);
+	raw_head(out, &y);
+	for (size_t from = 0; from < n; from += BLOCK) {
+		const size_t end = n - from < BLOCK ? n : from + BLOCK;
+		double *to = row;
+		for (size_t i = from; i < end; i++) {
+			const uint32_t u = d ? d->part[i][0] : number(r, t->edge[i].u),
+				       v = d ? d->part[i][1] : number(r, t->edge[i].v);
+			*to++ = u < v ? u : v;
+			*to++ = u < v ? v : u;
+			*to++ = t->length[i];
+			if (d)
+				*to++ = (double)d->weight[t->n + i];
+		}
+		raw_write(out, row, columns * (end - from));
+	}
+	img_free(&y);
+}
+
 static void
 write_tree(struct raw_out *out, const struct result *r)
 {
-	double row[BLOCK][3];
-	size_t n = r->tree->n - 1;
+	write_edges(out, r, NULL);
+}
 
-	begin_rows(out, r, 3, "u v length");
-	for (size_t from = 0; from < n; from += BLOCK) {
-		size_t count = n - from < BLOCK ? n - from : BLOCK;
-		for (size_t i = 0; i < count; i++) {
-			struct emst_edge e = r->tree->edge[from + i];
-			row[i][0] = number(r, e.u);
-			row[i][1] = number(r, e.v);
-			row[i][2] = r->tree->length[from + i];
-		}
-		raw_write(out, row, 3 * count);
-	}
+static void
+write_linkage(struct raw_out *out, const struct result *r)
+{
+	struct dendrogram d;
+
+	insist(r->in, dendrogram_make(&d, r->tree, NULL));
+	write_edges(out, r, &d);
+	dendrogram_free(&d);
 }
 
 static void
@@ -68,31 +85,6 @@ write_text(struct raw_out *out, const struct result *r)
 			   number(r, r->tree->edge[i].v), r->tree->length[i]);
 }
 
-/* Writes SciPy's rows: the two parts, the smaller number first; the distance; the number of vertices in both parts. */
-static void
-write_linkage(struct raw_out *out, const struct result *r)
-{
-	double row[BLOCK][4];
-	struct dendrogram d;
-	size_t n = r->tree->n - 1;
-
-	begin_rows(out, r, 4, "part part length vertices");
-	if (dendrogram_make(&d, r->tree, NULL))
-		raw_die(r->in, "no memory");
-	for (size_t from = 0; from < n; from += BLOCK) {
-		size_t count = n - from < BLOCK ? n - from : BLOCK;
-		for (size_t i = 0; i < count; i++) {
-			const uint32_t *part = d.part[from + i];
-			row[i][0] = part[0] < part[1] ? part[0] : part[1];
-			row[i][1] = part[0] < part[1] ? part[1] : part[0];
-			row[i][2] = r->tree->length[from + i];
-			row[i][3] = (double)d.weight[r->tree->n + from + i];
-		}
-		raw_write(out, row, 4 * count);
-	}
-	dendrogram_free(&d);
-}
-
 /* --- classes ----------------------------------------------------------------------------------------------------- */
 
 /* What an output has for every pixel or point: k samples of `bytes` bytes in all, which its class has in table[]. */
@@ -101,28 +93,13 @@ struct rows_of_classes {
 	size_t k, bytes;
 };
 
-/* Copies the rows of n classes. A call of memcpy() for each pixel would take longer than all the rest. */
-static void
-copy_rows(char *to, const struct rows_of_classes *w, const uint32_t *label, size_t n)
-{
-	const char *table = w->table;
-
-	if (w->bytes == 1)
-		for (size_t i = 0; i < n; i++)
-			to[i] = table[label[i]];
-	else if (w->bytes == 3)
-		for (size_t i = 0; i < n; i++)
-			memcpy(to + 3 * i, table + 3 * (size_t)label[i], 3);
-	else
-		for (size_t i = 0; i < n; i++)
-			memcpy(to + i * w->bytes, table + label[i] * w->bytes, w->bytes);
-}
-
 /* Fills `to` with the rows of the pixels or points from..from + n - 1. */
 static void
 fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, size_t from, size_t n)
 {
 	const uint8_t *pixel = r->pixel;
+	const char *table = w->table;
+	const size_t bytes = w->bytes;
 	uint32_t vertex[BLOCK];
 
 	for (size_t at = 0; at < n; at += BLOCK) {
@@ -132,7 +109,16 @@ fill_rows(char *to, const struct rows_of_classes *w, const struct result *r, siz
 		for (size_t i = 0; i < count; i++)
 			vertex[i] =
 			    pixel ? pixel[from + at + i] + 1u : r->classes->label[vertex[i]];
-		copy_rows(to + at * w->bytes, w, vertex, count);
+		/* A call of memcpy() for each pixel would take longer than all the rest. */
+		if (bytes == 1)
+			for (size_t i = 0; i < count; i++)
+				to[at + i] = table[vertex[i]];
+		else if (bytes == 3)
+			for (size_t i = 0; i < count; i++)
+				memcpy(to + 3 * (at + i), table + 3 * (size_t)vertex[i], 3);
+		else
+			for (size_t i = 0; i < count; i++)
+				memcpy(to + (at + i) * bytes, table + vertex[i] * bytes, bytes);
 	}
 }
 
@@ -145,23 +131,6 @@ with_data(const struct missing *m, size_t from, size_t n)
 	for (size_t i = 0; i < n; i++)
 		others += !m->is[from + i];
 	return others;
-}
-
-/*
- * Moves the rows of the pixels with data, which stand at the front of rows[n], to their pixels from..from + n - 1 of the item.
- * Pixels without data get the row `none`. Rows have this many bytes.
- */
-static void
-spread_rows(const struct missing *m, char *rows, size_t from, size_t n, const char *none,
-	    size_t bytes)
-{
-	size_t at = with_data(m, from, n);
-
-	for (size_t i = n; i-- > 0;)
-		if (m->is[from + i])
-			memcpy(rows + i * bytes, none, bytes);
-		else
-			memmove(rows + i * bytes, rows + --at * bytes, bytes);
 }
 
 /* Writes the row of every pixel or point. Threads fill a piece together, then one of them writes it. */
@@ -183,8 +152,12 @@ write_rows(struct raw_out *out, const struct rows_of_classes *w, const struct re
 		for (size_t at = 0; at < n; at += share)
 			fill_rows(row + at * w->bytes, w, r, first + at,
 				  n - at < share ? n - at : share);
-		if (m->n)
-			spread_rows(m, row, from, whole, w->none, w->bytes);
+		/* The rows of the pixels with data stand in front; each moves to its pixel. */
+		for (size_t i = whole, at = n; m->n && i-- > 0;)
+			if (m->is[from + i])
+				memcpy(row + i * w->bytes, w->none, w->bytes);
+			else
+				memmove(row + i * w->bytes, row + --at * w->bytes, w->bytes);
 		raw_write(out, row, whole * w->k);
 		first += n;
 	}
@@ -240,34 +213,28 @@ write_labels(struct raw_out *out, const struct result *r)
 	img_free(&y);
 }
 
-/*
- * Stores a mean as a sample of the type. Integer types get the nearest integer, halves rounded up. Only a mean near the largest
- * integer of 64 bits can be rounded beyond it.
- */
-static void
-put_sample(char *to, enum img_type type, double x)
-{
-	const double y = type == IMG_F32 || type == IMG_F64 ? x : floor(x + .5);
-
-	if (!sample_store(to, &y, type, 1))
-		memcpy(to, &(uint64_t){type == IMG_I64 ? INT64_MAX : UINT64_MAX}, sizeof(uint64_t));
-}
-
-/* Writes every sample as the mean of its class. Counts are left out. */
+/* Writes every sample as the mean of its class, integers rounded to the nearest, halves up. Counts are left out. */
 static void
 write_means(struct raw_out *out, const struct result *r)
 {
-	size_t k = r->item->v.planes, size = img_type_size(r->item->v.type), n = r->classes->n + 1;
+	const enum img_type type = r->item->v.type;
+	const bool whole = type != IMG_F32 && type != IMG_F64;
+	const size_t k = r->item->v.planes, size = img_type_size(type), n = r->classes->n + 1;
 	const struct nodata nodata = nodata_of(&r->item->x, true);
 	char *sample = weir_xalloc((n + 1) * k, size), *none = sample + n * k * size;
 	struct img y;
 
-	for (size_t i = 0; i < n * k; i++)
-		put_sample(sample + i * size, r->item->v.type, r->mean[i]);
+	for (size_t i = 0; i < n * k; i++) {
+		const double mean = whole ? floor(r->mean[i] + .5) : r->mean[i];
+		/* Only a mean near the largest integer of 64 bits can be rounded beyond it. */
+		if (!sample_store(sample + i * size, &mean, type, 1))
+			memcpy(sample + i * size,
+			       &(uint64_t){type == IMG_I64 ? INT64_MAX : UINT64_MAX}, size);
+	}
 	for (size_t a = 0; a < k; a++)
 		memcpy(none + a * size, nodata.sample, size);
 	img_copy_head(&y, &r->item->x);
-	y.type = r->item->v.type;
+	y.type = type;
 	if (r->item->v.count)
 		y.axis[0].n = k;
 	drop_columns(&y, r);
@@ -359,17 +326,6 @@ name_columns(struct img *y, size_t k, bool place)
 }
 
 static void
-get_row(double *row, const struct vertices *v, size_t i, bool place)
-{
-	vertices_get(v, i, row);
-	for (size_t a = 0; a < v->planes; a++)
-		row[a] *= v->scale;
-	row[v->planes] = (double)v->weight[i];
-	if (place)
-		row[v->planes + 1] = vertices_number(v, i);
-}
-
-static void
 write_colours(struct raw_out *out, const struct result *r)
 {
 	struct vertices *v = &r->item->v;
@@ -395,7 +351,12 @@ write_colours(struct raw_out *out, const struct result *r)
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
 	for (size_t i = 0; i < v->set.n; i++) {
-		get_row(row, v, i, place);
+		vertices_get(v, i, row);
+		for (size_t a = 0; a < v->planes; a++)
+			row[a] *= v->scale;
+		row[v->planes] = (double)v->weight[i];
+		if (place)
+			row[v->planes + 1] = vertices_number(v, i);
 		for (size_t a = 0; whole && a < k; a++)
 			u32[a] = (uint32_t)row[a];
 		raw_write(out, whole ? (void *)u32 : row, k);
@@ -403,17 +364,6 @@ write_colours(struct raw_out *out, const struct result *r)
 	img_free(&y);
 	weir_free(u32);
 	weir_free(row);
-}
-
-static void
-write_result(struct raw_out *out, int kind, const struct result *r)
-{
-	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
-	    [TREE] = write_tree,       [TEXT] = write_text,   [LINKAGE] = write_linkage,
-	    [LABELS] = write_labels,   [MEANS] = write_means, [PALETTE] = write_palette,
-	    [COLOURS] = write_colours, [TABLE] = write_table};
-
-	write[kind](out, r);
 }
 
 /* --- outputs ----------------------------------------------------------------------------------------------------- */
@@ -447,14 +397,19 @@ outputs_open(const struct opt_common *common, int kind, const char *const file[K
 void
 outputs_write(const struct outputs *o, const struct result *r)
 {
+	static void (*const write[KINDS])(struct raw_out *, const struct result *) = {
+	    [TREE] = write_tree,       [TEXT] = write_text,   [LINKAGE] = write_linkage,
+	    [LABELS] = write_labels,   [MEANS] = write_means, [PALETTE] = write_palette,
+	    [COLOURS] = write_colours, [TABLE] = write_table};
+
 	for (int i = 0; i < KINDS; i++) {
 		const bool picture = i == LABELS || i == MEANS;
 		if (o->which == (picture ? TABLES : PICTURES))
 			continue;
 		if (i == o->kind)
-			write_result(o->main, i, r);
+			write[i](o->main, r);
 		if (o->other[i])
-			write_result(o->other[i], i, r);
+			write[i](o->other[i], r);
 	}
 }
 
