@@ -10,8 +10,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "emst/emst.h"
-#include "emst/kd/kd.h"
-#include "emst/lattice/forest.h"
+#include "emst/lattice/lattice.h"
 #include "emst/sort.h"
 
 enum { MANY = 1 << 19, FEWEST = 2000, SPARSE = 1 };

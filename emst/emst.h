@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/cpu.h"
+
 enum {
 	/* The most coordinates that the kd-tree, mutual reachability and the GPU take. */
 	EMST_MAXDIM = 16,
@@ -129,7 +131,7 @@ emst_direct_variance(const struct emst_tree *t, const double *x, size_t k, const
 		     uint64_t min_weight, uint32_t *edge, double *gain, size_t *cuts);
 
 /*
- * Finds the regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as mesh.h states them, in O((w h)^2).
+ * Finds the regions of a picture px[h][w][planes] by Felzenszwalb and Huttenlocher, as vertices.h states them, in O((w h)^2).
  * label[w h]: the pixels of one region get one number; the numbers have no order.
  */
 int emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbours,
@@ -139,5 +141,34 @@ int emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, in
 double emst_total(const struct emst_tree *t);
 
 void emst_tree_free(struct emst_tree *t);
+
+/* --- the engines for points, for floats and doubles and every level of the CPU (common/base/simd.h) ------------------------- */
+
+struct kd_input {
+	const struct emst_set *s; /* EMST_F32 or EMST_F64, as the engine */
+	int threads;
+	/* weight, min_weight and core are for mutual reachability. For the Euclidean tree they are NULL, 0, NULL.
+	 * min_weight is below 2^32. */
+	const uint64_t *weight;
+	uint64_t min_weight;
+	double *core; /* [n], output: the squared core radii */
+	/* KD_TREE adds to *looks how often a point looked at the points of a leaf that is not its own. May be NULL. */
+	size_t *looks;
+};
+
+typedef int kd_engine(const struct kd_input *in, struct emst_tree *t);
+
+/* The ways to the tree. */
+enum {
+	KD_TREE, /* by a kd-tree, in at most EMST_MAXDIM dimensions */
+	/* By Prim's algorithm over all pairs, in any number of dimensions: faster for at most EMST_PRIM points. */
+	KD_PRIM,
+	KD_BRUTE, /* compares all pairs in every round */
+	KD_WAYS
+};
+enum { EMST_PRIM = 1536 };
+
+/* [doubles][level][way] */
+extern kd_engine *const emst_kd[2][CPU_AVX512 + 1][KD_WAYS];
 
 #endif

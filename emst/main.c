@@ -7,7 +7,7 @@
 #include "common/base/stats.h"
 #include "common/stream/pipeline.h"
 #include "emst/args.h"
-#include "emst/mesh/mesh.h"
+#include "emst/vertices.h"
 #include "gpu/emst/emst.h"
 
 const char *const weir_prog = "emst";

@@ -8,7 +8,7 @@
 #include "common/base/progress.h"
 #include "common/base/roots.h"
 #include "emst/args.h"
-#include "emst/mesh/mesh.h"
+#include "emst/vertices.h"
 #include "gpu/emst/emst.h"
 
 /* --- trees that --to=tree has written --------------------------------------------------------------------------------- */

@@ -203,7 +203,7 @@ load(struct vertices *v, size_t n, struct extent e)
 static int
 make_small(struct vertices *v)
 {
-	uint64_t *work = weir_alloc(v->inputs, 2 * sizeof *work);
+	struct sorted *work = weir_alloc(v->inputs, 2 * sizeof *work);
 
 	v->of = weir_alloc(v->inputs, sizeof *v->of);
 	v->code = weir_alloc(v->inputs, sizeof *v->code);

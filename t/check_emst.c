@@ -1,8 +1,8 @@
 /* emst: trees by every way against the definition, colours and regions of pictures, and classes of trees of any shape. */
 #include "common/base/cpu.h"
 #include "emst/classes/classes.h"
-#include "emst/kd/kd.h"
-#include "emst/mesh/mesh.h"
+#include "emst/emst.h"
+#include "emst/vertices.h"
 #include "t/emst_scene.h"
 
 /* --- one tree, whatever the way --------------------------------------------------------------------------------- */
@@ -290,7 +290,7 @@ check_small(struct check_many *m, struct check_rng *r, size_t set)
 	enum { MOST = 3000 };
 	static uint8_t px[3 * MOST];
 	static uint32_t of[MOST], code[MOST], want[MOST];
-	static uint64_t work[2 * MOST];
+	static struct sorted work[2 * MOST];
 	const size_t planes = 1 + set % 3, n = 1 + rng_below(r, MOST),
 		     levels = 1 + rng_below(r, 256);
 	struct lattice l;

@@ -6,7 +6,6 @@
 
 #define DIMS 3
 #include "emst/rawpalette/cells_body.h"
-#include "emst/rawpalette/lloyd_body.h"
 
 /* --- three dimensions ------------------------------------------------------------------------------------------------- */
 

@@ -18,7 +18,7 @@
 #include "common/base/par.h"
 #include "common/base/roots.h"
 #include "common/base/simd.h"
-#include "emst/kd/kd.h"
+#include "emst/emst.h"
 #include "emst/sort.h"
 
 TARGET_BEGIN
@@ -324,5 +324,5 @@ enum { PRUNES_LITTLE = 1 };
 int SIMD_NAME(kd_build)(struct kd *t);
 int SIMD_NAME(kd_list_near)(struct kd *t);
 
-/* The engines of kd.h. */
+/* The engines. */
 kd_engine SIMD_NAME(emst_kd), SIMD_NAME(emst_prim), SIMD_NAME(emst_brute);

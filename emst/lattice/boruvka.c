@@ -17,7 +17,8 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "emst/lattice/forest.h"
+#include "common/base/roots.h"
+#include "emst/lattice/lattice.h"
 #include "emst/sort.h"
 
 enum { BLOCKS = 64 * 64 * 64, LEVELS = 4, NEAR_D2 = 40, MAXNEAR = 1200 };

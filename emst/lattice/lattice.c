@@ -6,7 +6,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "emst/lattice/forest.h"
+#include "common/base/roots.h"
 #include "emst/lattice/lattice.h"
 
 /* Zeroed at first. */
@@ -32,43 +32,23 @@ struct pairs {
 
 /* ---- few colours ---- */
 
-/* Sorts keys by their byte at bit `shift`; equal ones keep their order. */
-static void
-sort_byte(uint64_t *restrict to, const uint64_t *restrict from, size_t n, int shift)
-{
-	uint32_t at[257] = {0};
-
-	for (size_t i = 0; i < n; i++)
-		at[(from[i] >> shift & 255) + 1]++;
-	for (int v = 1; v < 256; v++)
-		at[v] += at[v - 1];
-	for (size_t i = 0; i < n; i++)
-		to[at[from[i] >> shift & 255]++] = from[i];
-}
-
 size_t
-small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work)
+small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code,
+	      struct sorted *work)
 {
-	uint64_t *a = work, *b = work + n;
 	size_t distinct = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t x = 0;
+		work[i] = (struct sorted){0, (uint32_t)i, 0};
 		for (size_t p = 0; p < c; p++)
-			x = x << 8 | *px++;
-		a[i] = x << 32 | i;
+			work[i].key = work[i].key << 8 | *px++;
 	}
-	for (size_t p = 0; p < c; p++) {
-		uint64_t *t = a;
-		sort_byte(b, a, n, 32 + 8 * (int)p);
-		a = b;
-		b = t;
-	}
+	emst_sort(work, work + n, n);
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t x = (uint32_t)(a[i] >> 32);
+		const uint32_t x = (uint32_t)work[i].key;
 		if (!distinct || code[distinct - 1] != x)
 			code[distinct++] = x;
-		of[(uint32_t)a[i]] = (uint32_t)distinct - 1;
+		of[work[i].a] = (uint32_t)distinct - 1;
 	}
 	return distinct;
 }

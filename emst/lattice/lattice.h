@@ -16,18 +16,18 @@
 
 #include "common/base/both.h"
 #include "common/base/cpu.h"
+#include "emst/emst.h"
+#include "emst/sort.h"
 
-/* The distinct colours of small pictures, for which a lattice of 256^3 bits would take longer than all else. */
-
-/* Up to so many pixels sorting is faster than a lattice. */
+/* Up to so many pixels sorting is faster than a lattice of 256^3 bits. */
 enum { SMALL_MOST = 1 << 14 };
 
 /*
  * Finds the distinct colours of n pixels of c = 1..3 planes. Fills of[n] with the index of each pixel's colour, and code[n]
  * with the colours in ascending order; only the first of code[] count. work [2n]. n <= SMALL_MOST. Returns their number.
  */
-size_t
-small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code, uint64_t *work);
+size_t small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *code,
+		     struct sorted *work);
 
 enum { LATTICE_SIDE = 258, LATTICE_ROWS = LATTICE_SIDE * LATTICE_SIDE, LATTICE_WORDS = 6 };
 
@@ -230,5 +230,38 @@ faces_of(const uint64_t *bits, uint32_t code)
 	       is_present(bits, r, g - 1, b) << 2 | is_present(bits, r, g + 1, b) << 3 |
 	       is_present(bits, r, g, b - 1) << 4 | is_present(bits, r, g, b + 1) << 5;
 }
+
+/* --- the forest that grows into the tree: lattice.c joins near colours, then boruvka.c joins the remaining trees ----------- */
+
+enum { FOREST_MAXD2 = 512 }; /* the squared length of the longest edges that shells look for */
+
+struct forest {
+	const struct lattice *l;
+	int threads;
+	size_t n, trees; /* colours; trees that they form so far */
+	/* [n]: union-find. A parent has a smaller index than its child. Between shells every entry is the root. */
+	uint32_t *up;
+	struct emst_edge *edge; /* [n-1]: the first nedge are filled, in order */
+	size_t nedge;
+	size_t upto[FOREST_MAXD2 +
+		    1]; /* upto[d2]: edges of at most that squared length; valid below next */
+	uint32_t next;	/* all edges with d2 < next have been found */
+	bool sparse; /* forest_boruvka() would be slow: too many colours are left, too far apart */
+};
+
+/*
+ * Runs Kruskal's algorithm by shells of equal d2 = 1, 2, 3 ... until one tree is left or another method is faster.
+ * 0 or -ENOMEM.
+ */
+int forest_shells(struct forest *f);
+
+/* Replaces union-find by tree numbers 0.. in place, and returns how many trees there are. On entry every entry is its root. */
+size_t forest_number(struct forest *f);
+
+/*
+ * Finds the remaining edges by Boruvka's algorithm and completes edge[]. d2[i] is the squared length of the edge at the old
+ * nedge + i. 0 or -ENOMEM.
+ */
+int forest_boruvka(struct forest *f, uint32_t **d2);
 
 #endif

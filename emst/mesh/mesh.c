@@ -5,7 +5,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/roots.h"
-#include "emst/mesh/mesh.h"
+#include "emst/vertices.h"
 #include "emst/sort.h"
 
 /* ---- edges ---- */

@@ -20,7 +20,6 @@
 #endif
 
 #include "emst/rawpalette/cells_body.h"
-#include "emst/rawpalette/lloyd_body.h"
 
 /* --- the classes that Ward's method begins with -------------------------------------------------------------------- */
 
