@@ -23,32 +23,26 @@ check(const struct emst_set *s)
 
 /* --- the lattice ------------------------------------------------------------------------------------------------- */
 
-/* Fills the lengths of the edges i..to-1. Edges that a shell found have the length of the shell; the others' are in d2[]. */
-static void
-fill_some(double *length, size_t i, size_t to, const struct forest *f, const uint32_t *d2,
-	  double step2)
-{
-	const size_t rest = f->next > 1 ? f->upto[f->next - 1] : 0;
-
-	for (uint32_t d = 1; d < f->next && i < to; d++)
-		for (double x = sqrt(step2 * d); i < to && i < f->upto[d]; i++)
-			length[i] = x;
-	for (; i < to; i++)
-		length[i] = sqrt(step2 * d2[i - rest]);
-}
-
+/* Edges that a shell found have the length of the shell; the others' are in d2[]. */
 static int
 fill_lengths(struct emst_tree *t, const struct forest *f, const uint32_t *d2, double step2)
 {
 	enum { PARTS = 64 };
-	const size_t n = t->n - 1;
+	const size_t n = t->n - 1, rest = f->next > 1 ? f->upto[f->next - 1] : 0;
 
 	t->length = weir_alloc_large(n, sizeof *t->length);
 	if (!t->length)
 		return -ENOMEM;
 #pragma omp parallel for schedule(static) num_threads(f->threads) if (n > MANY)
-	for (size_t p = 0; p < PARTS; p++)
-		fill_some(t->length, n * p / PARTS, n * (p + 1) / PARTS, f, d2, step2);
+	for (size_t p = 0; p < PARTS; p++) {
+		const size_t to = n * (p + 1) / PARTS;
+		size_t i = n * p / PARTS;
+		for (uint32_t d = 1; d < f->next && i < to; d++)
+			for (double x = sqrt(step2 * d); i < to && i < f->upto[d]; i++)
+				t->length[i] = x;
+		for (; i < to; i++)
+			t->length[i] = sqrt(step2 * d2[i - rest]);
+	}
 	return 0;
 }
 

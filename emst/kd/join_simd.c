@@ -703,63 +703,41 @@ start_trees(struct kd *t)
 	return 0;
 }
 
-static void
-free_kd(struct kd *t)
+int
+SIMD_NAME(kd_write)(struct sorted *e, struct sorted *tmp, const uint32_t *number,
+		    const uint32_t *vertex, int threads, struct emst_tree *tree)
 {
-	weir_free_all(t->x, t->vertex, t->own_number, t->lane, t->box, t->core, t->core_lane,
-		      t->near, t->tree, t->size, t->node_tree, t->bound, t->used, t->best, t->owes,
-		      t->flat_d2, t->by_number.point, t->by_number.tree, t->by_number.box, t);
-}
-
-static inline uint64_t
-tie_key(const struct kd *t, const struct sorted *e)
-{
-	uint32_t a = t->number[e->a], b = t->number[e->b];
-
-	return (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
-}
-
-/* Sorts edges of equal length by the rest of the rule. */
-static void
-sort_ties(const struct kd *t, struct sorted *e, struct sorted *tmp, size_t n)
-{
-	uint64_t length = e[0].key;
-
-	for (size_t i = 0; i < n; i++)
-		e[i].key = tie_key(t, &e[i]);
-	emst_sort(e, tmp, n);
-	for (size_t i = 0; i < n; i++)
-		e[i].key = length;
-}
-
-/* The lists have served when edges are sorted. Their memory is scratch where it suffices: new pages have to be cleared. */
-static int
-write_tree(const struct kd *t, struct sorted *e, struct emst_tree *tree)
-{
-	size_t n = t->n - 1;
-	const bool room = t->nnear * sizeof *t->near >= sizeof(struct sorted);
-	struct sorted *tmp = room ? (void *)t->near : weir_alloc_large(n, sizeof *tmp);
+	const size_t n = tree->n - 1;
 
 	tree->edge = weir_alloc_large(n, sizeof *tree->edge);
 	tree->length = weir_alloc_large(n, sizeof *tree->length);
-	if (tmp && tree->edge && tree->length) {
-		emst_sort(e, tmp, n);
-		for (size_t i = 0, j; i < n; i = j) {
-			for (j = i + 1; j < n && e[j].key == e[i].key; j++)
-				;
-			if (j > i + 1)
-				sort_ties(t, e + i, tmp, j - i);
+	if (!tree->edge || !tree->length)
+		return -ENOMEM;
+	emst_sort(e, tmp, n);
+	for (size_t i = 0, end; i < n;
+	     i = end) { /* edges of equal length, by the rest of the rule */
+		const uint64_t length = e[i].key;
+		for (end = i + 1; end < n && e[end].key == length; end++)
+			;
+		if (end == i + 1)
+			continue;
+		for (size_t j = i; j < end; j++) {
+			const uint32_t a = number ? number[e[j].a] : e[j].a,
+				       b = number ? number[e[j].b] : e[j].b;
+			e[j].key = (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
 		}
-#pragma omp parallel for schedule(static) num_threads(t->threads) if (n > SMALL)
-		for (size_t i = 0; i < n; i++) {
-			uint32_t u = t->vertex[e[i].a], v = t->vertex[e[i].b];
-			tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
-			tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
-		}
+		emst_sort(e + i, tmp, end - i);
+		for (size_t j = i; j < end; j++)
+			e[j].key = length;
 	}
-	if (!room)
-		weir_free(tmp);
-	return tmp && tree->edge && tree->length ? 0 : -ENOMEM;
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > SMALL)
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t u = vertex ? vertex[e[i].a] : e[i].a,
+			       v = vertex ? vertex[e[i].b] : e[i].b;
+		tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
+		tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
+	}
+	return 0;
 }
 
 static int
@@ -779,9 +757,13 @@ boruvka(struct kd *t, struct emst_tree *tree)
 		number_trees(t, up);
 	}
 	weir_free(up);
+	/* The lists have served. Their memory is scratch where it suffices: new pages have to be cleared. */
+	const bool room = t->nnear * sizeof *t->near >= sizeof *edge;
+	struct sorted *tmp = room || err ? (void *)t->near : weir_alloc_large(t->n, sizeof *tmp);
 	if (!err)
-		err = write_tree(t, edge, tree);
-	weir_free(edge);
+		err = tmp ? SIMD_NAME(kd_write)(edge, tmp, t->number, t->vertex, t->threads, tree)
+			  : -ENOMEM;
+	weir_free_all(edge, tmp == (void *)t->near ? NULL : tmp);
 	return err;
 }
 
@@ -803,7 +785,9 @@ SIMD_NAME(emst_kd)(const struct kd_input *in, struct emst_tree *tree)
 		err = in->min_weight ? find_cores(t) : SIMD_NAME(kd_list_near)(t);
 	if (!err)
 		err = boruvka(t, tree);
-	free_kd(t);
+	weir_free_all(t->x, t->vertex, t->own_number, t->lane, t->box, t->core, t->core_lane,
+		      t->near, t->tree, t->size, t->node_tree, t->bound, t->used, t->best, t->owes,
+		      t->flat_d2, t->by_number.point, t->by_number.tree, t->by_number.box, t);
 	if (err == PRUNES_LITTLE)
 		return SIMD_NAME(emst_prim)(in, tree);
 	if (err)

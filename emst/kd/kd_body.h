@@ -324,5 +324,12 @@ enum { PRUNES_LITTLE = 1 };
 int SIMD_NAME(kd_build)(struct kd *t);
 int SIMD_NAME(kd_list_near)(struct kd *t);
 
+/*
+ * Writes the edges between all tree->n points in the order of the rule. An edge has the key of its d2 and two points; tmp [n] is
+ * scratch. number[] and vertex[] are those of the points; NULL: the points themselves. 0 or -ENOMEM.
+ */
+int SIMD_NAME(kd_write)(struct sorted *edge, struct sorted *tmp, const uint32_t *number,
+			const uint32_t *vertex, int threads, struct emst_tree *tree);
+
 /* The engines. */
 kd_engine SIMD_NAME(emst_kd), SIMD_NAME(emst_prim), SIMD_NAME(emst_brute);

@@ -172,7 +172,7 @@ nearest(const struct brute *b, size_t v)
 
 /* Every tree takes the first of its vertices' edges. Returns the number of edges taken. */
 static size_t
-join(struct brute *b, struct kd_edge *out)
+join(struct brute *b, struct sorted *out)
 {
 	size_t taken = 0;
 
@@ -192,7 +192,7 @@ join(struct brute *b, struct kd_edge *out)
 		if (from == to)
 			continue;
 		roots_join(b->up, from, to);
-		out[taken++] = *e;
+		out[taken++] = (struct sorted){REAL_KEY(e->d2), e->p, e->q};
 	}
 	for (uint32_t v = 0; v < b->n; v++)
 		b->tree[v] = roots_find(b->up, b->tree[v]);
@@ -230,43 +230,22 @@ joins_equal(const struct emst_set *s, const struct kd_edge *e)
 	       !memcmp(x + (size_t)e->p * s->k, x + (size_t)e->q * s->k, s->k * sizeof *x);
 }
 
-/* Writes the edges in the order of the rule: sorts by span and lo, then by d2; the sort keeps the order of equal keys. */
+/* Writes the tree of n edges, if err is 0 and there is memory. Frees the edges, of which there is room for 2 n. */
 static int
-write_edges(const struct kd_edge *edge, size_t n, struct emst_tree *t)
+write_edges(int err, struct sorted *e, const struct kd_input *in, struct emst_tree *t)
 {
-	struct sorted *e = weir_alloc_large(2 * n, sizeof *e);
+	const struct emst_set *s = in->s;
 
-	t->edge = weir_alloc_large(n, sizeof *t->edge);
-	t->length = weir_alloc_large(n, sizeof *t->length);
-	const bool room = e && t->edge && t->length;
-	if (room) {
-		for (uint32_t i = 0; i < n; i++)
-			e[i] = (struct sorted){(uint64_t)edge[i].span << 32 | edge[i].lo, i, 0};
-		emst_sort(e, e + n, n);
-		for (size_t i = 0; i < n; i++)
-			e[i].key = REAL_KEY(edge[e[i].a].d2);
-		emst_sort(e, e + n, n);
-		for (size_t i = 0; i < n; i++) {
-			const uint32_t u = edge[e[i].a].p, v = edge[e[i].a].q;
-			t->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
-			t->length[i] = sqrt((double)edge[e[i].a].d2);
-		}
-	}
+	*t = (struct emst_tree){.n = s->n};
+	if (!err)
+		err = SIMD_NAME(kd_write)(e, e + s->n, s->id, NULL, in->threads, t);
+	if (err)
+		emst_tree_free(t);
 	weir_free(e);
-	return room ? 0 : -ENOMEM;
+	return err;
 }
 
 /* --- Prim's steps ------------------------------------------------------------------------------------------------------ */
-
-static void
-look_shared(struct prim *p, const struct joined *v)
-{
-	const size_t blocks = blocks_of(p);
-
-#pragma omp parallel for schedule(static) num_threads(p->threads)
-	for (size_t b = 0; b < blocks; b++)
-		p->least[b] = look_block(p, b, v);
-}
 
 /* A region of one thread costs 1 us, which is most of the time of a small step. */
 static void
@@ -275,7 +254,9 @@ look_from(struct prim *p, const struct joined *v)
 	const size_t blocks = blocks_of(p);
 
 	if (p->threads > 1 && p->left * p->k > PRIM_SHARE) {
-		look_shared(p, v);
+#pragma omp parallel for schedule(static) num_threads(p->threads)
+		for (size_t b = 0; b < blocks; b++)
+			p->least[b] = look_block(p, b, v);
 		return;
 	}
 	for (size_t b = 0; b < blocks; b++)
@@ -339,29 +320,22 @@ add_to_tree(struct prim *p, size_t j, struct joined *v)
 
 /* Finds the edges, in the order in which points join. Returns -EEXIST when two points are equal. */
 static int
-grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct kd_edge *edge)
+grow_prim(struct prim *p, const struct emst_set *s, struct joined *v, struct sorted *edge)
 {
 	add_to_tree(p, 0, v);
 	for (size_t i = 0; p->left; i++) {
 		look_from(p, v);
 		const size_t j = first_edge(p);
-		edge[i] = edge_between(p->d2[j], p->from[j], p->vertex[j], p->from_number[j],
-				       p->number[j]);
+		const struct kd_edge e = {.d2 = p->d2[j], .p = p->from[j], .q = p->vertex[j]};
+		edge[i] = (struct sorted){REAL_KEY(e.d2), e.p, e.q};
 		add_to_tree(p, j, v);
-		if (joins_equal(s, &edge[i]))
+		if (joins_equal(s, &e))
 			return -EEXIST;
 		if (s->step && i % 64 == 0)
 			s->step(s->step_of,
 				1 - (p->core ? .5 : 1) * pow((double)p->left / (double)s->n, 2));
 	}
 	return 0;
-}
-
-static void
-free_prim(struct prim *p, struct joined *v)
-{
-	weir_free_all(v->x, p->x, p->least, p->d2, p->core, p->span, p->from, p->from_number,
-		      p->vertex, p->number);
 }
 
 static int
@@ -426,24 +400,18 @@ find_all_cores(struct prim *p, const struct kd_input *in)
 int
 SIMD_NAME(emst_prim)(const struct kd_input *in, struct emst_tree *t)
 {
-	const size_t n = in->s->n;
-	struct kd_edge *edge = weir_alloc_large(n, sizeof *edge);
+	struct sorted *edge = weir_alloc_large(2 * in->s->n, sizeof *edge);
 	struct prim p = {0};
 	struct joined v = {0};
 	int err = edge ? start_prim(&p, &v, in) : -ENOMEM;
 
-	*t = (struct emst_tree){.n = n};
 	if (!err && in->min_weight)
 		err = find_all_cores(&p, in);
 	if (!err)
 		err = grow_prim(&p, in->s, &v, edge);
-	if (!err)
-		err = write_edges(edge, n - 1, t);
-	free_prim(&p, &v);
-	weir_free(edge);
-	if (err)
-		emst_tree_free(t);
-	return err;
+	weir_free_all(v.x, p.x, p.least, p.d2, p.core, p.span, p.from, p.from_number, p.vertex,
+		      p.number);
+	return write_edges(err, edge, in, t);
 }
 
 /* --- Boruvka's rounds -------------------------------------------------------------------------------------------------- */
@@ -471,32 +439,17 @@ begin(struct brute *b, const struct emst_set *s)
 	return 0;
 }
 
-static void
-end(struct brute *b)
-{
-	weir_free_all(b->x, b->number, b->tree, b->up, b->near, b->first);
-}
-
-/* 0; -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */
+/* Returns -EEXIST when two points are equal, which the first round shows; -ERANGE when squares overflow. */
 static int
-judge(const struct brute *b)
-{
-	for (size_t v = 0; v < b->n; v++)
-		if (isinf(b->near[v].d2) || joins_equal(b->s, &b->near[v]))
-			return isinf(b->near[v].d2) ? -ERANGE : -EEXIST;
-	return 0;
-}
-
-static int
-grow_brute(struct brute *b, struct kd_edge *edge, int threads)
+grow_brute(struct brute *b, struct sorted *edge, int threads)
 {
 	for (size_t have = 0; have + 1 < b->n;) {
 #pragma omp parallel for schedule(dynamic, 64) num_threads(threads) if (b->n > 500)
 		for (size_t v = 0; v < b->n; v++)
 			b->near[v] = nearest(b, v);
-		const int err = have ? 0 : judge(b);
-		if (err)
-			return err;
+		for (size_t v = 0; !have && v < b->n; v++)
+			if (isinf(b->near[v].d2) || joins_equal(b->s, &b->near[v]))
+				return isinf(b->near[v].d2) ? -ERANGE : -EEXIST;
 		have += join(b, edge + have);
 		if (b->s->step)
 			b->s->step(b->s->step_of, (double)have / (double)b->n);
@@ -507,19 +460,12 @@ grow_brute(struct brute *b, struct kd_edge *edge, int threads)
 int
 SIMD_NAME(emst_brute)(const struct kd_input *in, struct emst_tree *t)
 {
-	const size_t n = in->s->n;
-	struct kd_edge *edge = weir_alloc_large(n, sizeof *edge);
+	struct sorted *edge = weir_alloc_large(2 * in->s->n, sizeof *edge);
 	struct brute b;
 	int err = begin(&b, in->s);
 
-	*t = (struct emst_tree){.n = n};
 	if (!err)
 		err = edge ? grow_brute(&b, edge, in->threads) : -ENOMEM;
-	if (!err)
-		err = write_edges(edge, n - 1, t);
-	end(&b);
-	weir_free(edge);
-	if (err)
-		emst_tree_free(t);
-	return err;
+	weir_free_all(b.x, b.number, b.tree, b.up, b.near, b.first);
+	return write_edges(err, edge, in, t);
 }

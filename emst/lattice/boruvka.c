@@ -133,12 +133,6 @@ spread_row(struct blocks *k, int r, int g)
 		}
 }
 
-static inline uint32_t
-merge_labels(uint32_t a, uint32_t b)
-{
-	return a == EMPTY || a == b ? b : MIXED;
-}
-
 /* Returns the exposed colours before filled[i]; i may be nfilled. */
 static size_t
 colours_before(const struct blocks *k, size_t i)
@@ -184,18 +178,10 @@ node_label(const struct blocks *k, int level, uint32_t parent)
 
 	for (uint64_t w = k->bits[level + 1][parent]; w && label != MIXED; w &= w - 1) {
 		uint32_t child = node_child(parent, level, __builtin_ctzll(w));
-		label = merge_labels(label, blocks_now(k, k->tree[level][child]));
+		const uint32_t tree = blocks_now(k, k->tree[level][child]);
+		label = label == EMPTY || label == tree ? tree : MIXED;
 	}
 	return label;
-}
-
-static void
-label_colours(struct blocks *k, uint32_t id)
-{
-	uint32_t *label = k->label + k->first[id];
-
-	for (uint64_t w = k->bits[0][id]; w; w &= w - 1)
-		*label++ = k->f->up[lattice_rank(k->l, block_code(id, __builtin_ctzll(w)))];
 }
 
 /*
@@ -209,10 +195,14 @@ blocks_label(struct blocks *k, bool first)
 	{
 #pragma omp for schedule(dynamic, 256)
 		for (size_t i = 0; i < k->nfilled; i++) {
-			if (first)
-				label_colours(k, k->filled[i]);
-			if (first || k->tree[0][k->filled[i]] == MIXED)
-				k->tree[0][k->filled[i]] = block_label(k, i);
+			const uint32_t id = k->filled[i];
+			uint32_t *label = k->label + k->first[id];
+			for (uint64_t w = first ? k->bits[0][id] : 0; w; w &= w - 1) {
+				const uint32_t code = block_code(id, __builtin_ctzll(w));
+				*label++ = k->f->up[lattice_rank(k->l, code)];
+			}
+			if (first || k->tree[0][id] == MIXED)
+				k->tree[0][id] = block_label(k, i);
 		}
 		for (int level = 0; level < 3; level++) {
 			const uint32_t n = BLOCKS >> 6 * (level + 1);
@@ -345,8 +335,8 @@ WEIR_CLONES_OF(size_t, list_filled, (struct blocks *restrict k), (k))
 	return n;
 }
 
-static void
-spread_rows(struct blocks *k)
+static int
+fill_nodes(struct blocks *k)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(k->f->threads)
 	for (int R = 0; R < 16; R++)
@@ -354,12 +344,6 @@ spread_rows(struct blocks *k)
 			for (int g = lattice_next_row(k->l, r, 0); g < 256;
 			     g = lattice_next_row(k->l, r, g + 1))
 				spread_row(k, r, g);
-}
-
-static int
-fill_nodes(struct blocks *k)
-{
-	spread_rows(k);
 	k->nfilled = list_filled(k);
 	k->label = weir_alloc_large(k->nexposed, sizeof *k->label);
 	if (!k->label)
@@ -395,18 +379,7 @@ fill_active(struct blocks *k)
 	return 0;
 }
 
-static void
-blocks_free(struct blocks *k)
-{
-	for (int level = 0; level < LEVELS; level++) {
-		weir_free(k->bits[level]);
-		weir_free(k->tree[level]);
-	}
-	weir_free_all(k->filled, k->first, k->label, k->now, k->live, k->size, k->best, k->code,
-		      k->home, k->bound, k->faces, k);
-}
-
-/* Fills a zeroed k from the trees of f. 0 or -ENOMEM; call blocks_free() in either case. */
+/* Fills a zeroed k from the trees of f. 0 or -ENOMEM; the caller frees its arrays in either case. */
 static int
 blocks_plan(struct blocks *k, struct forest *f)
 {
@@ -535,16 +508,6 @@ visit2(const struct blocks *k, const struct query *q, uint32_t id, struct key *b
 		visit1(k, q, node_child(id, 1, c[i].bit), best);
 }
 
-CPU_INLINE void
-visit3(const struct blocks *k, const struct query *q, struct key *best)
-{
-	struct child c[64];
-	int n = sort_children(k, q, 0, 2, best, c);
-
-	for (int i = 0; i < n && c[i].d2 <= best->d2; i++)
-		visit2(k, q, node_child(0, 2, c[i].bit), best);
-}
-
 /* Scans the query's block and the 26 around it. Colours outside them are at least the returned squared distance away. */
 CPU_INLINE uint32_t
 scan_around(const struct blocks *k, const struct query *q, struct key *best)
@@ -574,8 +537,13 @@ scan_around(const struct blocks *k, const struct query *q, struct key *best)
 CPU_INLINE void
 find_nearest(const struct blocks *k, const struct query *q, struct key *best)
 {
-	if (best->d2 >= scan_around(k, q, best))
-		visit3(k, q, best);
+	struct child c[64];
+
+	if (best->d2 < scan_around(k, q, best))
+		return;
+	const int n = sort_children(k, q, 0, 2, best, c);
+	for (int i = 0; i < n && c[i].d2 <= best->d2; i++)
+		visit2(k, q, node_child(0, 2, c[i].bit), best);
 }
 
 /*
@@ -674,13 +642,6 @@ struct list {
 	uint32_t id[MAXLIST];
 };
 
-/* Returns the gap along one axis between the block at x and a node of the given size at lo. */
-static inline int
-gap_between(int x, int lo, int size)
-{
-	return x + 3 < lo ? lo - x - 3 : x >= lo + size ? x - lo - size + 1 : 0;
-}
-
 /* Lists the foreign blocks below a node of level + 1 whose squared distance from the block at x is at most limit. */
 static void
 list_blocks(const struct blocks *k, const int x[3], uint32_t tree, int level, uint32_t parent,
@@ -695,7 +656,10 @@ list_blocks(const struct blocks *k, const int x[3], uint32_t tree, int level, ui
 			continue;
 		for (int a = 0; a < 3; a++) {
 			lo[a] = (int)(id >> (2 - a) * s & ((1u << s) - 1)) * size;
-			int gap = gap_between(x[a], lo[a], size);
+			const int below = lo[a] - x[a] - 3, above = x[a] - lo[a] - size + 1,
+				  gap = below > 0   ? below
+					: above > 0 ? above
+						    : 0;
 			d2 += (uint32_t)(gap * gap);
 		}
 		if (d2 > limit)
@@ -765,13 +729,17 @@ search_crowd(struct blocks *k, size_t from, size_t to)
 	return !list.full;
 }
 
-CPU_INLINE void
-search_blocks(struct blocks *k, size_t from, size_t to)
+/* With step > 1 some colours search one by one; with step 1 all search, block by block. */
+WEIR_CLONES(search_some, (struct blocks *restrict k, size_t from, size_t to, size_t step),
+	    (k, from, to, step))
 {
-	uint32_t largest = k->now[k->largest];
+	const uint32_t largest = k->now[k->largest];
 
-	for (size_t i = from, end; i < to; i = end) {
-		uint32_t id = block_of(k->code[i]);
+	for (size_t i = from; step > 1 && i < to; i += step)
+		if (k->now[k->home[i]] != largest)
+			search(k, i);
+	for (size_t i = from, end; step == 1 && i < to; i = end) {
+		const uint32_t id = block_of(k->code[i]);
 		for (end = i + 1; end < to && block_of(k->code[end]) == id; end++)
 			;
 		if (blocks_now(k, k->tree[0][id]) == largest || search_crowd(k, i, end))
@@ -780,20 +748,6 @@ search_blocks(struct blocks *k, size_t from, size_t to)
 			if (k->now[k->home[i]] != largest)
 				search(k, i);
 	}
-}
-
-/* With step > 1 some colours search one by one; with step 1 all search, block by block. */
-WEIR_CLONES(search_some, (struct blocks *restrict k, size_t from, size_t to, size_t step),
-	    (k, from, to, step))
-{
-	uint32_t largest = k->now[k->largest];
-
-	if (step == 1)
-		search_blocks(k, from, to);
-	else
-		for (size_t i = from; i < to; i += step)
-			if (k->now[k->home[i]] != largest)
-				search(k, i);
 }
 
 /* --- rounds -------------------------------------------------------------------------------------------------- */
@@ -865,36 +819,32 @@ join_trees(struct blocks *k, uint32_t *parent, struct key *out, size_t n)
 	return n;
 }
 
-/* Sorts the edges: by span and lo, then by d2; the sort keeps the order of equal keys. */
-static void
-sort_edges(struct sorted *e, const struct key *edge, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		e[i] = (struct sorted){(uint64_t)edge[i].span << 24 | edge[i].lo, edge[i].d2, 0};
-	emst_sort(e, e + n, n);
-	for (size_t i = 0; i < n; i++) {
-		uint64_t key = e[i].key;
-		e[i] = (struct sorted){e[i].a, key & 0xffffff, (uint32_t)(key >> 24)};
-	}
-	emst_sort(e, e + n, n);
-}
-
+/* Appends the edges in order: sorts by span and lo, then by d2; the sort keeps the order of equal keys. */
 static int
 finish(struct forest *f, const struct key *edge, size_t n, uint32_t **d2)
 {
 	struct sorted *e = weir_alloc_large(2 * n, sizeof *e);
 
 	*d2 = weir_alloc_large(n, sizeof **d2);
-	const bool ok = e && *d2;
-	if (ok)
-		sort_edges(e, edge, n);
-	for (size_t i = 0; ok && i < n; i++) {
+	if (!e || !*d2) {
+		weir_free(e);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		e[i] = (struct sorted){(uint64_t)edge[i].span << 24 | edge[i].lo, edge[i].d2, 0};
+	emst_sort(e, e + n, n);
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t key = e[i].key;
+		e[i] = (struct sorted){e[i].a, key & 0xffffff, (uint32_t)(key >> 24)};
+	}
+	emst_sort(e, e + n, n);
+	for (size_t i = 0; i < n; i++) {
 		(*d2)[i] = (uint32_t)e[i].key;
 		f->edge[f->nedge++] = (struct emst_edge){lattice_rank(f->l, e[i].a),
 							 lattice_rank(f->l, e[i].a + e[i].b)};
 	}
 	weir_free(e);
-	return ok ? 0 : -ENOMEM;
+	return 0;
 }
 
 int
@@ -913,8 +863,11 @@ forest_boruvka(struct forest *f, uint32_t **d2)
 		n = join_trees(k, parent, edge, n);
 		blocks_label(k, false);
 	}
+	for (int level = 0; k && level < LEVELS; level++)
+		weir_free_all(k->bits[level], k->tree[level]);
 	if (k)
-		blocks_free(k);
+		weir_free_all(k->filled, k->first, k->label, k->now, k->live, k->size, k->best,
+			      k->code, k->home, k->bound, k->faces, k);
 	if (!err)
 		err = finish(f, edge, n, d2);
 	weir_free(parent);

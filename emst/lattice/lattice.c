@@ -187,24 +187,6 @@ gcd(uint32_t a, uint32_t b)
 	return a;
 }
 
-/*
- * Returns the greatest common divisor of step and of the differences of the values that occur in one plane. used[] has a flag
- * for each value. *least is set to the smallest value.
- */
-static uint32_t
-divisor(const uint8_t used[256], uint32_t step, uint32_t *least)
-{
-	uint32_t v = 0;
-
-	while (!used[v])
-		v++;
-	*least = v;
-	for (; v < 256; v++)
-		if (used[v])
-			step = gcd(step, v - *least);
-	return step;
-}
-
 /* Sets used[a][v] to 1 where some colour has the value v in plane a, else to 0. */
 static void
 lattice_used(const struct lattice *l, uint8_t used[3][256])
@@ -224,6 +206,7 @@ lattice_used(const struct lattice *l, uint8_t used[3][256])
 		used[2][b] = any[b >> 6] >> (b & 63) & 1;
 }
 
+/* Returns the greatest common divisor of all differences of coordinates. *least is set to the smallest ones. */
 static uint32_t
 common_step(const struct lattice *l, uint32_t least[3])
 {
@@ -231,8 +214,15 @@ common_step(const struct lattice *l, uint32_t least[3])
 	uint32_t step = 0;
 
 	lattice_used(l, used);
-	for (int a = 0; a < 3; a++)
-		step = divisor(used[a], step, &least[a]);
+	for (int a = 0; a < 3; a++) {
+		uint32_t v = 0;
+		while (!used[a][v])
+			v++;
+		least[a] = v;
+		for (; v < 256; v++)
+			if (used[a][v])
+				step = gcd(step, v - least[a]);
+	}
 	return step;
 }
 
@@ -342,13 +332,6 @@ blocks_cost(const struct forest *f, const struct census *c)
 	return BLOCKS + TREE / 2 * (double)f->trees + search_cost(f, c->active);
 }
 
-/* Returns what blocks cost besides for crumbs that few offsets join: these are far from all other colours. */
-static double
-far_cost(const struct forest *f, const struct census *c, const struct account *a)
-{
-	return 10 * offsets_by_join(f, a) * c->crumbs;
-}
-
 /*
  * Returns the cost of further shells and then blocks. Most colours are in one tree when a colour has 2.7 neighbours on average
  * (percolation of random points), or 1.35 in half of all directions. So if one offset in x joins a tree, this takes 1.35 x
@@ -387,8 +370,12 @@ costs_hand_over(const struct account *a, struct forest *f, int offsets)
 	const struct census c = take_census(f);
 	const bool enough = f->trees == 1 || is_enough(f, offsets, &c, a);
 
-	/* Uneven colours cost the kd-tree up to 1.6 times what random ones do. */
-	f->sparse = f->trees > 1 && 1.5 * kd_cost(f) < blocks_cost(f, &c) + far_cost(f, &c, a) &&
+	/*
+	 * Uneven colours cost the kd-tree up to 1.6 times what random ones do. Crumbs that few offsets join are far from all other
+	 * colours, and cost the blocks more.
+	 */
+	const double far = 10 * offsets_by_join(f, a) * c.crumbs;
+	f->sparse = f->trees > 1 && 1.5 * kd_cost(f) < blocks_cost(f, &c) + far &&
 		    (enough || kd_cost(f) < further_cost(f, offsets, &c, a));
 	return enough || f->sparse;
 }
@@ -485,6 +472,11 @@ rows_meet(const uint64_t *u, const uint64_t *v, int b)
 	return z[0] | z[1] | z[2] | z[3];
 }
 
+/*
+ * Fills out with those pairs (u, u + o) that may be edges of the tree, u in the rows with red from..to-1. d2 is the squared
+ * length of o. Pairs within one tree are left out, and pairs for which the rows themselves show a shorter or earlier path.
+ * out is zeroed before the first call; its memory serves again, and the caller frees out->e.
+ */
 WEIR_CLONES(scan_rows,
 	    (const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
 	     struct pairs *out),
@@ -505,22 +497,6 @@ WEIR_CLONES(scan_rows,
 					scan_row(f, o, d2, r, g, out);
 			}
 	}
-}
-
-/*
- * Fills out with those pairs (u, u + o) that may be edges of the tree, u in the rows with red from..to-1. d2 is the squared
- * length of o. Pairs within one tree are left out, and pairs for which the rows themselves show a shorter or earlier path.
- * out is zeroed before the first call; its memory serves again, and the caller frees out->e.
- * The caller's neighbours of *out belong to other threads, and share its cache line. So it is written once.
- */
-static void
-pairs_find(const struct forest *f, const struct offset *o, uint32_t d2, int from, int to,
-	   struct pairs *out)
-{
-	struct pairs own = *out;
-
-	scan_rows(f, o, d2, from, to, &own);
-	*out = own;
 }
 
 /* ---- shells ---- */
@@ -652,9 +628,12 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
 	for (int i = 0; i < jobs; i++) {
-		int c = i % chunks;
-		pairs_find(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
-			   256 * (c + 1) / chunks, &p[i]);
+		const int c = i % chunks;
+		/* The neighbours of p[i] belong to other threads, and share its cache line. So it is written once. */
+		struct pairs own = p[i];
+		scan_rows(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
+			  256 * (c + 1) / chunks, &own);
+		p[i] = own;
 	}
 	for (int i = 0; i < jobs; i++) {
 		failed |= p[i].failed;
@@ -744,13 +723,15 @@ join_shell(struct forest *f, const struct shell *s, struct pairs *p, size_t *see
 	return err;
 }
 
-static int
-join_shells(struct forest *f, struct pairs *p)
+int
+forest_shells(struct forest *f)
 {
+	const size_t lists = (size_t)MAXOFFSETS * (size_t)chunks_of(f);
+	struct pairs *p = weir_calloc(lists, sizeof *p);
 	struct spread spread;
 	struct shell s;
 	struct account a = {0};
-	int err = 0;
+	int err = p ? 0 : -ENOMEM;
 
 	find_spread(&spread, f->l);
 	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
@@ -763,19 +744,7 @@ join_shells(struct forest *f, struct pairs *p)
 		f->upto[f->next] = f->nedge;
 		costs_enter(&a, f, s.n, trees - f->trees, seen);
 	}
-	return err;
-}
-
-int
-forest_shells(struct forest *f)
-{
-	const size_t lists = (size_t)MAXOFFSETS * (size_t)chunks_of(f);
-	struct pairs *p = weir_calloc(lists, sizeof *p);
-
-	if (!p)
-		return -ENOMEM;
-	int err = join_shells(f, p);
-	for (size_t i = 0; i < lists; i++)
+	for (size_t i = 0; p && i < lists; i++)
 		weir_free(p[i].e);
 	weir_free(p);
 	return err;
