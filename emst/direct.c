@@ -25,42 +25,27 @@ struct direct_edge {
 };
 
 static double
-code_d2(uint32_t a, uint32_t b)
+direct_d2(const struct direct *d, size_t i, size_t j)
 {
-	double d2 = 0;
-
-	for (int shift = 0; shift < 24; shift += 8) {
-		double t = (double)(a >> shift & 255) - (double)(b >> shift & 255);
-		d2 += t * t;
-	}
-	return d2;
-}
-
-static double
-vector_d2(const struct emst_set *s, size_t i, size_t j)
-{
+	const struct emst_set *s = d->s;
 	const float *xf = s->x;
 	const double *xd = s->x;
 	double d2 = 0;
 	float f2 = 0;
 
-	for (size_t a = 0; a < s->k; a++)
-		if (s->type == EMST_F32) {
+	for (unsigned a = 0; a < s->k; a++)
+		if (s->type == EMST_CODE) {
+			double t = (double)(s->code[i] >> 8 * a & 255) -
+				   (double)(s->code[j] >> 8 * a & 255);
+			d2 += t * t;
+		} else if (s->type == EMST_F32) {
 			float t = xf[i * s->k + a] - xf[j * s->k + a];
 			f2 += t * t;
 		} else {
 			double t = xd[i * s->k + a] - xd[j * s->k + a];
 			d2 += t * t;
 		}
-	return s->type == EMST_F32 ? (double)f2 : d2;
-}
-
-static double
-direct_d2(const struct direct *d, size_t i, size_t j)
-{
-	const struct emst_set *s = d->s;
-	double d2 = s->type == EMST_CODE ? code_d2(s->code[i], s->code[j]) : vector_d2(s, i, j);
-
+	d2 = s->type == EMST_F32 ? (double)f2 : d2;
 	return d->core ? fmax(d2, fmax(d->core[i], d->core[j])) : d2;
 }
 
@@ -122,51 +107,35 @@ join(const struct direct *d, const struct direct_edge *best, struct direct_edge 
 	return taken;
 }
 
-static int
-boruvka(struct direct *d, struct emst_tree *t)
-{
-	size_t n = d->s->n, have = 0;
-	struct direct_edge *best = weir_alloc(n, sizeof *best), *edge = weir_alloc(n, sizeof *edge);
-
-	if (best && edge) {
-		for (size_t i = 0; i < n; i++)
-			d->tree[i] = (uint32_t)i;
-		while (have < n - 1) {
-			look(d, best);
-			have += join(d, best, edge + have);
-		}
-		qsort(edge, have, sizeof *edge, order);
-		for (size_t i = 0; i < have; i++) {
-			t->edge[i] = (struct emst_edge){edge[i].lo, edge[i].hi};
-			t->length[i] = sqrt(edge[i].d2);
-		}
-	}
-	weir_free(edge);
-	weir_free(best);
-	return best && edge ? 0 : -ENOMEM;
-}
-
 /* core[] holds squared radii here, as in emst_direct_core(). */
 int
 emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 {
 	struct direct d = {s, core, weir_alloc(s->n, sizeof *d.tree)};
-	int err = d.tree ? 0 : -ENOMEM;
+	struct direct_edge *best = weir_alloc(s->n, sizeof *best),
+			   *edge = weir_alloc(s->n, sizeof *edge);
+	size_t n = s->n, have = 0;
 
-	*t = (struct emst_tree){.n = s->n,
-				.edge = weir_alloc(s->n, sizeof *t->edge),
-				.length = weir_alloc(s->n, sizeof *t->length)};
-	if (!t->edge || !t->length)
-		err = -ENOMEM;
-	if (!err)
-		err = boruvka(&d, t);
-	weir_free(d.tree);
-	if (err) {
-		weir_free(t->edge);
-		weir_free(t->length);
-		*t = (struct emst_tree){0};
+	*t = (struct emst_tree){.n = n,
+				.edge = weir_alloc(n, sizeof *t->edge),
+				.length = weir_alloc(n, sizeof *t->length)};
+	const bool room = d.tree && best && edge && t->edge && t->length;
+	for (size_t i = 0; room && i < n; i++)
+		d.tree[i] = (uint32_t)i;
+	while (room && have < n - 1) {
+		look(&d, best);
+		have += join(&d, best, edge + have);
 	}
-	return err;
+	if (room)
+		qsort(edge, have, sizeof *edge, order);
+	for (size_t i = 0; i < have; i++) {
+		t->edge[i] = (struct emst_edge){edge[i].lo, edge[i].hi};
+		t->length[i] = sqrt(edge[i].d2);
+	}
+	weir_free_all(d.tree, best, edge);
+	if (!room)
+		emst_tree_free(t);
+	return room ? 0 : -ENOMEM;
 }
 
 struct near {
@@ -537,13 +506,6 @@ list_borders(const uint8_t *px, size_t w, size_t h, size_t planes, int neighbour
 	return n;
 }
 
-static void
-join_regions(uint32_t *label, size_t pixels, uint32_t from, uint32_t to)
-{
-	for (size_t i = 0; i < pixels; i++)
-		label[i] = label[i] == from ? to : label[i];
-}
-
 static size_t
 count_pixels(const uint32_t *label, size_t pixels, uint32_t region)
 {
@@ -576,7 +538,8 @@ emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int ne
 			if (pass ? na < min_size || nb < min_size
 				 : length < inner[a] + scale / (double)na &&
 				       length < inner[b] + scale / (double)nb) {
-				join_regions(label, w * h, b, a);
+				for (size_t p = 0; p < w * h; p++)
+					label[p] = label[p] == b ? a : label[p];
 				inner[a] = pass ? inner[a] : length;
 			}
 		}

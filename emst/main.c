@@ -75,19 +75,6 @@ run_item(struct run *r, struct item *item)
 	item_free(item);
 }
 
-/* Refuses what --neighbours does not take. */
-static void
-check_item(const struct run *r, const struct item *item)
-{
-	if (!r->args->neighbours)
-		return;
-	if (item->shape.pictures != 1)
-		raw_die(r->in, "--neighbours takes items of one picture");
-	if (item->shape.inputs >= MESH_MOST)
-		raw_die(r->in, "%zu pixels; --neighbours takes at most 1073741823",
-			item->shape.inputs);
-}
-
 /* Runs on the next item. */
 static bool
 run_next(void *run)
@@ -97,7 +84,11 @@ run_next(void *run)
 
 	if (!item_next(&item, r->in, &r->args->reading))
 		return false;
-	check_item(r, &item);
+	if (r->args->neighbours && item.shape.pictures != 1)
+		raw_die(r->in, "--neighbours takes items of one picture");
+	if (r->args->neighbours && item.shape.inputs >= MESH_MOST)
+		raw_die(r->in, "%zu pixels; --neighbours takes at most 1073741823",
+			item.shape.inputs);
 	item_fill(&item, r->in, &r->args->reading);
 	if (r->args->gpu && r->tree) {
 		insist(r->in, vertices_lattice(&item.v));

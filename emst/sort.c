@@ -27,18 +27,6 @@ emst_total(const struct emst_tree *t)
 
 enum { DIGIT = 11, VALUES = 1 << DIGIT, DIGITS = 6, SOME = 1024 };
 
-static void
-insertion(struct sorted *v, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct sorted x = v[i];
-		size_t j = i;
-		for (; j && v[j - 1].key > x.key; j--)
-			v[j] = v[j - 1];
-		v[j] = x;
-	}
-}
-
 /* Merges the runs a[0..n) and b[0..m); of equal keys those of a come first. */
 static void
 merge(struct sorted *restrict to, const struct sorted *restrict a, size_t n,
@@ -62,8 +50,13 @@ sort_some(struct sorted *v, struct sorted *tmp, size_t n)
 	enum { RUN = 16 };
 	struct sorted *from = v, *to = tmp;
 
-	for (size_t i = 0; i < n; i += RUN)
-		insertion(v + i, n - i < RUN ? n - i : RUN);
+	for (size_t i = 1; i < n; i++) {
+		const struct sorted x = v[i];
+		size_t j = i;
+		for (; j % RUN && v[j - 1].key > x.key; j--)
+			v[j] = v[j - 1];
+		v[j] = x;
+	}
 	for (size_t run = RUN; run < n; run *= 2) {
 		for (size_t i = 0; i < n; i += 2 * run) {
 			const size_t a = n - i < run ? n - i : run,
@@ -76,20 +69,6 @@ sort_some(struct sorted *v, struct sorted *tmp, size_t n)
 	}
 	if (from != v)
 		memcpy(v, from, n * sizeof *v);
-}
-
-static void
-scatter(const struct sorted *from, struct sorted *to, size_t n, int shift,
-	const uint32_t count[VALUES])
-{
-	uint32_t at[VALUES], sum = 0;
-
-	for (size_t d = 0; d < VALUES; d++) {
-		at[d] = sum;
-		sum += count[d];
-	}
-	for (size_t i = 0; i < n; i++)
-		to[at[from[i].key >> shift & (VALUES - 1)]++] = from[i];
 }
 
 void
@@ -109,7 +88,13 @@ emst_sort(struct sorted *v, struct sorted *tmp, size_t n)
 	for (int d = 0; d < DIGITS; d++) {
 		if (count[d][v[0].key >> d * DIGIT & (VALUES - 1)] == n)
 			continue;
-		scatter(from, to, n, d * DIGIT, count[d]);
+		uint32_t at[VALUES], sum = 0;
+		for (size_t x = 0; x < VALUES; x++) {
+			at[x] = sum;
+			sum += count[d][x];
+		}
+		for (size_t i = 0; i < n; i++)
+			to[at[from[i].key >> d * DIGIT & (VALUES - 1)]++] = from[i];
 		struct sorted *t = from;
 		from = to;
 		to = t;

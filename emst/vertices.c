@@ -94,13 +94,6 @@ struct extent {
 	double most;  /* the largest */
 };
 
-/* Returns true when squares of differences fit floats: none overflows, and none underflows even for adjacent floats. */
-static bool
-floats_suffice(struct extent e, size_t planes)
-{
-	return e.most < (planes > EMST_MAXDIM ? 0x1p54 : 0x1p60) && e.least > 0x1p-39;
-}
-
 static double
 scale_of(struct extent e)
 {
@@ -139,16 +132,6 @@ survey(const struct vertices *v, size_t n, struct extent *e, size_t *at)
 	return true;
 }
 
-static void
-load_bytes(float *x, const void *s, bool is_signed, size_t n)
-{
-	const int8_t *i8 = s;
-	const uint8_t *u8 = s;
-
-	for (size_t i = 0; i < n; i++)
-		x[i] = is_signed ? (float)i8[i] : (float)u8[i];
-}
-
 /* Returns true when floats hold every sum of squares of the differences of n bytes: it is at most 2^24. */
 static bool
 bytes_suffice(const struct vertices *v, size_t n)
@@ -170,9 +153,14 @@ bytes_suffice(const struct vertices *v, size_t n)
 static int
 load(struct vertices *v, size_t n, struct extent e)
 {
+	/* Squares of differences fit floats when none overflows, and none underflows even for adjacent floats. */
+	const double most = v->planes > EMST_MAXDIM ? 0x1p54 : 0x1p60;
 	const bool bytes = v->type == IMG_U8 || v->type == IMG_I8,
 		   floats = (bytes && bytes_suffice(v, n)) ||
-			    (v->type == IMG_F32 && floats_suffice(e, v->planes));
+			    (v->type == IMG_F32 && e.most < most && e.least > 0x1p-39);
+	const int8_t *i8 = v->data;
+	const uint8_t *u8 = v->data;
+	float *f;
 	double *x;
 
 	v->x = weir_alloc_large(n, floats ? sizeof(float) : sizeof(double));
@@ -182,13 +170,15 @@ load(struct vertices *v, size_t n, struct extent e)
 				   .n = v->inputs,
 				   .k = (unsigned)v->planes,
 				   .x = v->x};
+	f = v->x;
+	x = v->x;
 	if (bytes && floats) {
-		load_bytes(v->x, v->data, v->type == IMG_I8, n);
+		for (size_t i = 0; i < n; i++)
+			f[i] = v->type == IMG_I8 ? (float)i8[i] : (float)u8[i];
 	} else if (floats) {
 		for (size_t i = 0; i < n; i++) /* adding 0 turns -0.0 into 0 */
-			((float *)v->x)[i] = ((const float *)v->data)[i] + 0.f;
+			f[i] = ((const float *)v->data)[i] + 0.f;
 	} else {
-		x = v->x;
 		v->scale = scale_of(e);
 		sample_load(x, v->data, v->type, n);
 		for (size_t i = 0; i < n; i++)
@@ -450,25 +440,6 @@ vertices_count(struct vertices *v, const uint64_t *count, const uint32_t *place,
 	return 0;
 }
 
-/* Writes the edges of length 0. By the rule they come first, those with the smallest difference of places before others. */
-static size_t
-join_equal(const struct vertices *v, struct sorted *e, struct emst_tree *to)
-{
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < v->inputs; i++) {
-		uint32_t first = v->first[v->of[i]];
-		if (first != i)
-			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
-	}
-	emst_sort(e, e + v->inputs, n);
-	for (size_t i = 0; i < n; i++) {
-		to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
-		to->length[i] = 0;
-	}
-	return n;
-}
-
 int
 vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst_tree *to)
 {
@@ -477,8 +448,19 @@ vertices_expand(const struct vertices *v, const struct emst_tree *t, struct emst
 	*to = (struct emst_tree){v->inputs, weir_alloc_large(v->inputs, sizeof *to->edge),
 				 weir_alloc_large(v->inputs, sizeof *to->length)};
 	const bool ok = e && to->edge && to->length;
+	size_t n = 0;
+	/* By the rule edges of length 0 come first, those with the smallest difference of places before others. */
+	for (uint32_t i = 0; ok && i < v->inputs; i++) {
+		const uint32_t first = v->first[v->of[i]];
+		if (first != i)
+			e[n++] = (struct sorted){(uint64_t)(i - first) << 32 | first, first, i};
+	}
 	if (ok) {
-		size_t n = join_equal(v, e, to);
+		emst_sort(e, e + v->inputs, n);
+		for (size_t i = 0; i < n; i++) {
+			to->edge[i] = (struct emst_edge){e[i].a, e[i].b};
+			to->length[i] = 0;
+		}
 		for (size_t i = 0; i + 1 < t->n; i++, n++) {
 			to->edge[n] =
 			    (struct emst_edge){v->first[t->edge[i].u], v->first[t->edge[i].v]};

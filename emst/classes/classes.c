@@ -123,21 +123,7 @@ classes_free(struct classes *c)
 
 /* ---- the dendrogram ---- */
 
-/* Single linkage: finds the two parts that each edge joins. name[root]: the part that stands for the union-find set with this root. */
-static void
-join_parts(struct dendrogram *d, const struct emst_tree *t, uint32_t *up, uint32_t *name)
-{
-	for (size_t e = 0; e + 1 < t->n; e++) {
-		uint32_t a = roots_find(up, t->edge[e].u), b = roots_find(up, t->edge[e].v);
-		d->part[e][0] = name[a];
-		d->part[e][1] = name[b];
-		d->weight[t->n + e] = d->weight[name[a]] + d->weight[name[b]];
-		bool keep = d->weight[name[a]] >= d->weight[name[b]];
-		up[keep ? b : a] = keep ? a : b;
-		name[keep ? a : b] = (uint32_t)(t->n + e);
-	}
-}
-
+/* Single linkage. name[root]: the part that stands for the union-find set with this root. */
 int
 dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t *weight)
 {
@@ -145,14 +131,20 @@ dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t 
 
 	*d = (struct dendrogram){t->n, weir_alloc(t->n, sizeof *d->part),
 				 weir_alloc(2 * t->n, sizeof *d->weight)};
-	bool ok = up && name && d->part && d->weight;
-	if (ok) {
-		for (size_t i = 0; i < t->n; i++)
-			d->weight[i] = weight ? weight[i] : 1;
-		join_parts(d, t, up, name);
-	} else {
-		dendrogram_free(d);
+	const bool ok = up && name && d->part && d->weight;
+	for (size_t i = 0; ok && i < t->n; i++)
+		d->weight[i] = weight ? weight[i] : 1;
+	for (size_t e = 0; ok && e + 1 < t->n; e++) {
+		const uint32_t a = roots_find(up, t->edge[e].u), b = roots_find(up, t->edge[e].v);
+		const bool keep = d->weight[name[a]] >= d->weight[name[b]];
+		d->part[e][0] = name[a];
+		d->part[e][1] = name[b];
+		d->weight[t->n + e] = d->weight[name[a]] + d->weight[name[b]];
+		up[keep ? b : a] = keep ? a : b;
+		name[keep ? a : b] = (uint32_t)(t->n + e);
 	}
+	if (!ok)
+		dendrogram_free(d);
 	weir_free(name);
 	weir_free(up);
 	return ok ? 0 : -ENOMEM;
@@ -474,19 +466,6 @@ struct genie {
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-static int
-make_weights(struct weights *w, uint64_t total, size_t parts)
-{
-	*w = (struct weights){.small = 1024};
-	while (w->small < 1u << 20 && (double)w->small < 4 * sqrt((double)total))
-		w->small *= 2;
-	const size_t most = (size_t)(total / w->small) + 1;
-	w->count = weir_calloc((size_t)w->small + 1, sizeof *w->count);
-	w->sum = weir_calloc((size_t)w->small + 1, sizeof *w->sum);
-	w->large = weir_alloc(most < parts ? most : parts, sizeof *w->large);
-	return w->count && w->sum && w->large ? 0 : -ENOMEM;
-}
-
 static void
 change_small(struct weights *w, uint64_t x, bool add)
 {
@@ -572,15 +551,6 @@ meld(struct leaving *l, uint32_t a, uint32_t b)
 	return x;
 }
 
-/* Removes edges that have already joined two parts from the top of a heap. */
-static uint32_t
-drop_done(struct leaving *l, uint32_t top)
-{
-	while (top != NONE && l->done[top / 2])
-		top = meld(l, l->child[top][0], l->child[top][1]);
-	return top;
-}
-
 /* --- parts by weight ------------------------------------------------------------------------------------------------ */
 
 static inline bool
@@ -639,6 +609,7 @@ join(struct genie *g, uint32_t e)
 	const uint32_t a = roots_find(g->up, g->t->edge[e].u),
 		       b = roots_find(g->up, g->t->edge[e].v), to = a < b ? a : b;
 	const uint64_t sum = g->weight[a] + g->weight[b];
+	struct leaving *l = &g->leaving;
 
 	g->spread -= difference(&g->w, g->weight[a]);
 	remove_weight(&g->w, g->weight[a]);
@@ -646,8 +617,11 @@ join(struct genie *g, uint32_t e)
 	remove_weight(&g->w, g->weight[b]);
 	g->spread += difference(&g->w, sum);
 	add_weight(&g->w, sum);
-	g->leaving.done[e] = 1;
-	g->top[to] = drop_done(&g->leaving, meld(&g->leaving, g->top[a], g->top[b]));
+	l->done[e] = 1;
+	uint32_t top = meld(l, g->top[a], g->top[b]);
+	while (top != NONE && l->done[top / 2])
+		top = meld(l, l->child[top][0], l->child[top][1]);
+	g->top[to] = top;
 	roots_join(g->up, a, b);
 	g->weight[to] = sum;
 	push_part(g, to);
@@ -675,9 +649,15 @@ start(struct genie *g, const struct emst_tree *t, const uint64_t *weight, uint64
 	}
 	if (*total > (uint64_t)INT64_MAX / n)
 		return -EOVERFLOW;
-	int err = make_weights(&g->w, *total, n);
-	if (err)
-		return err;
+	struct weights *w = &g->w;
+	for (w->small = 1024; w->small < 1u << 20 && (double)w->small < 4 * sqrt((double)*total);)
+		w->small *= 2;
+	const size_t most = (size_t)(*total / w->small) + 1;
+	w->count = weir_calloc((size_t)w->small + 1, sizeof *w->count);
+	w->sum = weir_calloc((size_t)w->small + 1, sizeof *w->sum);
+	w->large = weir_alloc(most < n ? most : n, sizeof *w->large);
+	if (!w->count || !w->sum || !w->large)
+		return -ENOMEM;
 	for (size_t v = 0; v < n; v++) {
 		g->spread += difference(&g->w, g->weight[v]);
 		add_weight(&g->w, g->weight[v]);
@@ -692,13 +672,6 @@ start(struct genie *g, const struct emst_tree *t, const uint64_t *weight, uint64
 	for (uint32_t v = 0; v < n; v++)
 		push_part(g, v);
 	return 0;
-}
-
-static void
-end(struct genie *g)
-{
-	weir_free_all(g->up, g->top, g->weight, g->leaving.child, g->leaving.rank, g->leaving.done,
-		      g->part, g->w.count, g->w.sum, g->w.large);
 }
 
 int
@@ -718,7 +691,8 @@ cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, size_t
 	}
 	for (size_t e = 0; !err && e + 1 < t->n; e++)
 		cut[e] = !g.leaving.done[e];
-	end(&g);
+	weir_free_all(g.up, g.top, g.weight, g.leaving.child, g.leaving.rank, g.leaving.done,
+		      g.part, g.w.count, g.w.sum, g.w.large);
 	return err;
 }
 
@@ -767,12 +741,6 @@ begin_class(struct condensed *y, uint32_t parent, double birth)
 	return (uint32_t)y->n++;
 }
 
-static void
-drop(struct condensed *y, uint32_t part, uint32_t class, double at)
-{
-	y->l[class].stability += (double)y->d->weight[part] * (at - y->l[class].birth);
-}
-
 /* Tells whether the cut of edge e also cuts the edge that joined part p, since both have one length. */
 static bool
 falls_too(const struct condensed *y, size_t e, uint32_t p)
@@ -786,19 +754,6 @@ static bool
 is_large(const struct condensed *y, uint32_t p)
 {
 	return y->d->weight[p] >= y->how.min_weight;
-}
-
-static void
-count_large(struct condensed *y)
-{
-	for (size_t e = 0; e + 1 < y->t->n; e++) {
-		unsigned large = 0;
-		for (int i = 0; i < 2; i++) {
-			const uint32_t p = y->d->part[e][i];
-			large += falls_too(y, e, p) ? y->large[p - y->t->n] : is_large(y, p);
-		}
-		y->large[e] = large < 2 ? (uint8_t)large : 2;
-	}
 }
 
 /* Cuts edge e: its two parts become classes, stay in their class, drop out, or fall apart at the same cut. */
@@ -822,7 +777,7 @@ split(struct condensed *y, size_t e)
 		}
 		y->fallen[p] = !stays;
 		if (!y->fallen[part] && (splits || !stays || p < n))
-			drop(y, p, class, at);
+			y->l[class].stability += (double)y->d->weight[p] * (at - y->l[class].birth);
 		if (splits && stays)
 			y->of[p] = begin_class(y, class, at);
 	}
@@ -858,7 +813,14 @@ condense(struct condensed *y)
 	y->large = weir_alloc(n, sizeof *y->large);
 	if (!y->l || !y->of || !y->fallen || !y->large)
 		return -ENOMEM;
-	count_large(y);
+	for (size_t e = 0; e + 1 < n; e++) {
+		unsigned large = 0;
+		for (int i = 0; i < 2; i++) {
+			const uint32_t p = y->d->part[e][i];
+			large += falls_too(y, e, p) ? y->large[p - n] : is_large(y, p);
+		}
+		y->large[e] = large < 2 ? (uint8_t)large : 2;
+	}
 	y->of[parts - 1] = begin_class(y, CLASSES_NONE, n > 1 ? end_of(y->t->length[n - 2]) : 0);
 	for (size_t e = n - 1; e-- > 0;)
 		split(y, e);

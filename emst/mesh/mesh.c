@@ -31,12 +31,6 @@ row_reach(size_t w, size_t h, size_t y, int dir)
 	return r;
 }
 
-static size_t
-count_edges(size_t w, size_t h, int dir)
-{
-	return (w - (along[dir] != 0)) * (h - (size_t)down[dir]);
-}
-
 /* --- bytes --------------------------------------------------------------------------------------------------------- */
 
 /* Fills d2[i] with the squared distance of pixels i of two rows. */
@@ -61,28 +55,19 @@ WEIR_CLONES(row_d2,
 		}
 }
 
-/* Fills d2[] with the squared lengths of the edges that go from row y in one direction. Returns where they start. */
-static struct reach
-find_d2(const struct mesh *g, const struct vertices *v, size_t y, int dir, uint32_t *d2)
-{
-	const struct reach r = row_reach(g->w, g->h, y, dir);
-	const size_t planes = v->planes;
-	const uint8_t *a = (const uint8_t *)v->data + (y * g->w + r.x0) * planes;
-
-	if (r.x1 > r.x0)
-		row_d2(a,
-		       a + ((ptrdiff_t)((size_t)down[dir] * g->w) + along[dir]) * (ptrdiff_t)planes,
-		       planes, r.x1 - r.x0, d2);
-	return r;
-}
-
 /* Counts the edges of one direction by squared length in at[], or places them there. */
 CPU_INLINE void
 each_edge(const struct mesh *g, const struct vertices *v, int dir, uint32_t *d2, uint32_t *at,
 	  bool places)
 {
+	const size_t planes = v->planes;
+
 	for (size_t y = 0; y < g->h; y++) {
-		const struct reach r = find_d2(g, v, y, dir, d2);
+		const struct reach r = row_reach(g->w, g->h, y, dir);
+		const uint8_t *a = (const uint8_t *)v->data + (y * g->w + r.x0) * planes;
+		const ptrdiff_t to = (ptrdiff_t)((size_t)down[dir] * g->w) + along[dir];
+		if (r.x1 > r.x0)
+			row_d2(a, a + to * (ptrdiff_t)planes, planes, r.x1 - r.x0, d2);
 		for (size_t x = 0; x + r.x0 < r.x1; x++) {
 			const uint32_t i = at[d2[x]]++;
 			if (places)
@@ -190,7 +175,7 @@ mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neig
 
 	*g = (struct mesh){.w = w, .h = h};
 	for (int dir = 0; dir < directions; dir++)
-		g->n += count_edges(w, h, dir);
+		g->n += (w - (along[dir] != 0)) * (h - (size_t)down[dir]);
 	g->edge = weir_alloc_large(g->n, sizeof *g->edge);
 	if (!g->edge)
 		return -ENOMEM;
@@ -281,18 +266,6 @@ root_of(const uint32_t *up, uint32_t i)
 	return i;
 }
 
-/* Fetches the ends of the edges that come after a batch. */
-static void
-fetch_ends(const struct mesh *g, const uint32_t *up, size_t from)
-{
-	const size_t to = from + BATCH < g->n ? from + BATCH : g->n;
-
-	for (size_t i = from; i < to; i++) {
-		__builtin_prefetch(&up[g->edge[i] >> 2]);
-		__builtin_prefetch(&up[other_end(g, g->edge[i])]);
-	}
-}
-
 /*
  * Moves the ends of n edges from `from` on two steps up, and shortens their paths. b gets the edges whose ends differ then.
  * Returns their number.
@@ -300,6 +273,7 @@ fetch_ends(const struct mesh *g, const uint32_t *up, size_t from)
 static size_t
 climb(const struct mesh *g, const struct regions *f, size_t from, size_t n, struct batch *b)
 {
+	const size_t to = from + n + BATCH < g->n ? from + n + BATCH : g->n;
 	size_t left = 0;
 
 	for (size_t k = 0; k < n; k++) {
@@ -308,7 +282,11 @@ climb(const struct mesh *g, const struct regions *f, size_t from, size_t n, stru
 		__builtin_prefetch(&f->up[b->u[k]]);
 		__builtin_prefetch(&f->up[b->v[k]]);
 	}
-	fetch_ends(g, f->up, from + n);
+	/* The ends of the edges that come after the batch. */
+	for (size_t i = from + n; i < to; i++) {
+		__builtin_prefetch(&f->up[g->edge[i] >> 2]);
+		__builtin_prefetch(&f->up[other_end(g, g->edge[i])]);
+	}
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t edge = g->edge[from + k], u = f->up[b->u[k]], v = f->up[b->v[k]];
 		f->up[edge >> 2] = u;

@@ -124,20 +124,10 @@ colour_of(const struct palette_colours *p, size_t i, int32_t x[DIMS])
 			       : p->x[i * DIMS + (size_t)a];
 }
 
-/* Fills spread[v] with the bits of v, DIMS - 1 zero bits between any two. */
-static void
-fill_spread(uint32_t spread[256])
-{
-	for (uint32_t v = 0; v < 256; v++) {
-		spread[v] = 0;
-		for (int b = 0; b < 8; b++)
-			spread[v] |= (v >> b & 1) << DIMS * b;
-	}
-}
-
 /*
  * Returns the key. The last coordinate of an opaque colour counts as 255, which no other colour reaches: opaque colours share
- * no block with others. Where only the first coordinate varies, all bits of the key are its bits.
+ * no block with others. Where only the first coordinate varies, all bits of the key are its bits. spread[v] has the bits of v,
+ * and DIMS - 1 zero bits between any two.
  */
 static uint32_t
 key_of(const struct palette_colours *p, size_t i, const uint32_t spread[256])
@@ -197,7 +187,11 @@ sort_colours(struct cells *c, const struct palette_colours *p)
 	c->from = weir_alloc_large(c->n, sizeof *c->from);
 	const bool room = b && at && c->key && c->from;
 	if (room) {
-		fill_spread(spread);
+		for (uint32_t v = 0; v < 256; v++) {
+			spread[v] = 0;
+			for (int bit = 0; bit < 8; bit++)
+				spread[v] |= (v >> bit & 1) << DIMS * bit;
+		}
 		for (size_t i = 0; i < c->n; i++)
 			c->key[i] = key_of(p, i, spread);
 		sort_keys(c->key, c->from, b, at, c->n);
@@ -228,28 +222,20 @@ widen(struct box *b, const struct box *by)
 	}
 }
 
-/* Whether the last coordinate of a key is 255. */
-static bool
-opaque_key(uint32_t key)
-{
-	uint32_t ones = 0;
-
-	for (int b = 0; b < 8; b++)
-		ones |= UINT32_C(1) << DIMS * b;
-	return (key & ones) == ones;
-}
-
 /* Lists the nodes whose keys agree above CELL_BITS, and those whose keys agree above BLOCK_BITS. */
 static int
 list_cells(struct cells *c)
 {
 	struct box none;
 	struct cell *q;
+	uint32_t ones = 0; /* the bits of the last coordinate; all are set where it is 255 */
 
 	for (int a = 0; a < DIMS; a++) {
 		none.lo[a] = 255;
 		none.hi[a] = 0;
 	}
+	for (int b = 0; b < 8; b++)
+		ones |= UINT32_C(1) << DIMS * b;
 	c->cell = weir_alloc_large(count_runs(c, CELL_BITS) + 1, sizeof *c->cell);
 	c->block = weir_alloc(count_runs(c, BLOCK_BITS), sizeof *c->block);
 	if (!c->cell || !c->block)
@@ -258,7 +244,7 @@ list_cells(struct cells *c)
 	for (size_t p = 0; p < c->n; p++) {
 		struct box one;
 		if (!p || c->key[p] >> BLOCK_BITS != c->key[p - 1] >> BLOCK_BITS)
-			c->block[c->nblock++] = (struct block){none, opaque_key(c->key[p])};
+			c->block[c->nblock++] = (struct block){none, (c->key[p] & ones) == ones};
 		if (!p || c->key[p] >> CELL_BITS != c->key[p - 1] >> CELL_BITS)
 			*++q = (struct cell){
 			    .start = (uint32_t)p, .block = (uint32_t)c->nblock - 1, .box = none};
@@ -771,21 +757,6 @@ sse_of(const struct lloyd *l)
 	return sse;
 }
 
-/* Puts the clear colour into the clear class. */
-static void
-assign_clear(struct lloyd *l)
-{
-	const uint32_t p = l->cells->clear;
-	struct sums s = {{0}};
-
-	cells_add(&s, l->cells, p);
-	for (int a = 0; a <= DIMS; a++) {
-		l->sum[l->label[p]].v[a] -= s.v[a];
-		l->sum[l->c.clear].v[a] += s.v[a];
-	}
-	l->label[p] = (uint8_t)l->c.clear;
-}
-
 /* Assigns every colour to its nearest centre in label[], and fills sum[]. Returns the SSE of the present centres. */
 static double
 lloyd_assign(struct lloyd *l)
@@ -807,8 +778,16 @@ lloyd_assign(struct lloyd *l)
 	for (size_t s = 0; s < l->shares; s++)
 		for (size_t j = 0; j < l->k; j++)
 			sums_add(&l->sum[j], &l->share[s * l->k + j]);
-	if (l->pinned && l->c.clear < l->k)
-		assign_clear(l);
+	if (l->pinned && l->c.clear < l->k) {
+		const uint32_t p = l->cells->clear;
+		struct sums s = {{0}};
+		cells_add(&s, l->cells, p);
+		for (int a = 0; a <= DIMS; a++) {
+			l->sum[l->label[p]].v[a] -= s.v[a];
+			l->sum[l->c.clear].v[a] += s.v[a];
+		}
+		l->label[p] = (uint8_t)l->c.clear;
+	}
 	return sse_of(l);
 }
 
@@ -837,14 +816,6 @@ lloyd_update(struct lloyd *l)
 		pin_centres(l);
 }
 
-static void
-overshoot(struct lloyd *l, const struct centre *old)
-{
-	for (size_t j = 0; j < l->k; j++)
-		for (int a = 0; a < DIMS; a++)
-			l->c.at[j].x[a] += .9f * (l->c.at[j].x[a] - old[j].x[a]);
-}
-
 /*
  * Runs rounds until one gains less than `gain` dB, or `most` rounds. Except in the last round, each centre moves to the mean
  * of its class and past it by .9 of the distance moved. Returns the SSE.
@@ -862,7 +833,9 @@ lloyd_run(struct lloyd *l, int most, double gain)
 		/* Where the classes fit the colours exactly, the SSE is the rounding error, which may be negative. */
 		if (round == most - 1 || !(10 * log10(before / sse) >= gain))
 			break;
-		overshoot(l, old);
+		for (size_t j = 0; j < l->k; j++)
+			for (int a = 0; a < DIMS; a++)
+				l->c.at[j].x[a] += .9f * (l->c.at[j].x[a] - old[j].x[a]);
 		before = sse;
 	}
 	return sse;

@@ -22,15 +22,6 @@ place(const struct dither *d, const double *x, double to[6])
 	return d->alpha ? 2 * n : n;
 }
 
-static void
-get_pixel(const struct dither *d, size_t i, double x[4])
-{
-	for (size_t a = 0; a < d->planes; a++)
-		x[a] = fmin(d->type == IMG_U8 ? ((const uint8_t *)d->px)[i * d->planes + a]
-					      : ((const uint16_t *)d->px)[i * d->planes + a],
-			    d->top);
-}
-
 /* Whether colour j may stand for a pixel. */
 static bool
 may_stand(const struct dither *d, const double *x, size_t j)
@@ -87,7 +78,12 @@ palette_direct_dither(const struct dither *d, uint8_t *index)
 	if (!error)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->w * d->h; i++) {
-		get_pixel(d, i, x);
+		for (size_t a = 0; a < d->planes; a++) {
+			const size_t at = i * d->planes + a;
+			x[a] = fmin(d->type == IMG_U8 ? ((const uint8_t *)d->px)[at]
+						      : ((const uint16_t *)d->px)[at],
+				    d->top);
+		}
 		index[i] =
 		    (uint8_t)settle(d, x, error + (i / d->w * (d->w + 2) + i % d->w + 1) * 6);
 	}

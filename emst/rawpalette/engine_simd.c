@@ -23,16 +23,6 @@
 
 /* --- the classes that Ward's method begins with -------------------------------------------------------------------- */
 
-static struct centre
-sum_run(const struct cells *c, uint32_t from, uint32_t to)
-{
-	struct sums sum = {{0}};
-
-	for (uint32_t p = from; p < to; p++)
-		cells_add(&sum, c, p);
-	return centre_of(&sum, c->unit);
-}
-
 /*
  * Makes classes by the tree of cells_body.h. Its nodes are split while they hold `most` pixels or more, down to side 2. Where
  * that leaves fewer than `least` classes, `most` is halved and nodes of side 2 are split too. The caller frees *seed [*n]. 0 or
@@ -56,8 +46,12 @@ seeds_make(const struct cells *c, double most, size_t least, struct centre **see
 			limit[s] = most;
 	}
 	*seed = weir_alloc_large(*n, sizeof **seed);
-	for (size_t i = 0; *seed && i < *n; i++)
-		(*seed)[i] = sum_run(c, start[i], start[i + 1]);
+	for (size_t i = 0; *seed && i < *n; i++) {
+		struct sums sum = {{0}};
+		for (uint32_t p = start[i]; p < start[i + 1]; p++)
+			cells_add(&sum, c, p);
+		(*seed)[i] = centre_of(&sum, c->unit);
+	}
 	weir_free(start);
 	return *seed ? 0 : -ENOMEM;
 }
@@ -251,19 +245,13 @@ find_joinings(struct ward *w)
 	return room && more ? 0 : -ENOMEM;
 }
 
-/* Finds the order of joining n classes: always the two whose joining costs least. 0 or -ENOMEM; call ward_free() in either case. */
+/* Finds the order of joining n classes: always the two whose joining costs least. 0 or -ENOMEM; the caller frees w->join, up and part in either case. */
 static int
 ward_make(struct ward *w, const struct centre *c, size_t n)
 {
 	*w = (struct ward){n, c, weir_alloc(n, sizeof *w->join), weir_alloc(n, sizeof *w->up),
 			   weir_alloc(n, sizeof *w->part)};
 	return w->join && w->up && w->part ? find_joinings(w) : -ENOMEM;
-}
-
-static void
-ward_free(struct ward *w)
-{
-	weir_free_all(w->join, w->up, w->part);
 }
 
 /* Fills out [k] with the classes when k <= n of them are left. */
@@ -387,15 +375,6 @@ struct trial {
 	int drop, split;
 };
 
-static void
-sum_squares(const struct lloyd *l, struct square *all)
-{
-	memset(all, 0, l->k * sizeof *all);
-	for (size_t p = 0; p < l->cells->n; p++)
-		for (int i = 0; i < PAIRS; i++)
-			all[l->label[p]].v[i] += l->cells->square[p].v[i];
-}
-
 /* Finds the longest axis of a class by power iteration on its scatter matrix q. Returns the scatter along the axis. */
 static double
 longest_axis(double q[DIMS][DIMS], double axis[DIMS])
@@ -462,11 +441,13 @@ survey_join(const struct lloyd *l, size_t j, struct survey *v)
 static void
 look_around(struct lloyd *l, struct survey *v)
 {
-	struct square square[PALETTE_MOST];
+	struct square square[PALETTE_MOST] = {0};
 
 	lloyd_assign(l);
 	lloyd_update(l);
-	sum_squares(l, square);
+	for (size_t p = 0; p < l->cells->n; p++)
+		for (int i = 0; i < PAIRS; i++)
+			square[l->label[p]].v[i] += l->cells->square[p].v[i];
 	for (size_t j = 0; j < l->k; j++) {
 		survey_split(l, j, &square[j], v);
 		survey_join(l, j, v);
@@ -680,18 +661,6 @@ make_thin(struct cells *thin, const struct cells *cells, const struct choice *h)
 	return err;
 }
 
-/* Makes the class of the clear colour clear. It may hold little else: then the class that costs least makes room. */
-static void
-pin_clear(struct lloyd *l)
-{
-	const uint32_t p = l->cells->clear;
-	const size_t own = l->label[p];
-
-	l->c.clear = own;
-	if (2 * cells_w(l->cells, p) < l->sum[own].v[DIMS])
-		l->c.clear = swaps_vacate(l);
-}
-
 /* Makes classes opaque that hold more opaque pixels than others. There is at least one. */
 static void
 pin_opaque(struct lloyd *l)
@@ -716,8 +685,13 @@ pin(struct lloyd *l)
 {
 	lloyd_assign(l);
 	l->c.clear = l->k;
-	if (l->cells->has_clear && l->k > 1)
-		pin_clear(l);
+	if (l->cells->has_clear && l->k > 1) {
+		const uint32_t p = l->cells->clear;
+		l->c.clear = l->label[p];
+		/* It may hold little else: then the class that costs least makes room. */
+		if (2 * cells_w(l->cells, p) < l->sum[l->c.clear].v[DIMS])
+			l->c.clear = swaps_vacate(l);
+	}
 	if (l->cells->has_opaque)
 		pin_opaque(l);
 	l->pinned = true;
@@ -781,17 +755,8 @@ settle(struct choice *h, const struct cells *cells, size_t k, unsigned parts)
 	if (err)
 		h->sse = -1;
 	cells_free(&thin);
-	ward_free(&w);
+	weir_free_all(w.join, w.up, w.part);
 	weir_free(seed);
-}
-
-/* Rounds the centres to whole numbers, since the output has these. */
-static void
-round_centres(struct lloyd *l)
-{
-	for (size_t j = 0; j < l->k; j++)
-		for (int a = 0; a < DIMS; a++)
-			l->c.at[j].x[a] = rintf(fminf(fmaxf(l->c.at[j].x[a], 0), 255));
 }
 
 /* Runs all starts. h[0] gets the best result. */
@@ -827,8 +792,9 @@ find_labels(const struct cells *cells, const struct choice *h, int threads, uint
 	lloyd_run(l, MOST_ROUNDS, GAIN);
 	if (cells->n <= HANDFUL && !l->pinned)
 		exchange_run(l);
-	if (cells->unit == 1)
-		round_centres(l);
+	for (size_t j = 0; j < l->k && cells->unit == 1; j++) /* the output has whole numbers */
+		for (int a = 0; a < DIMS; a++)
+			l->c.at[j].x[a] = rintf(fminf(fmaxf(l->c.at[j].x[a], 0), 255));
 	lloyd_assign(l);
 	for (size_t p = 0; p < cells->n; p++)
 		label[cells->from[p]] = l->label[p];

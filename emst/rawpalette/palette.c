@@ -56,35 +56,6 @@ solve(struct levels *l, uint16_t *from, size_t b0, size_t b1, size_t a0, size_t 
 	solve(l, from, b + 1, b1, from[b], a1);
 }
 
-static void
-sum_levels(struct levels *l, const struct sorted *e, const uint64_t *weight, size_t n)
-{
-	for (int i = 0; i < 3; i++)
-		l->sum[0][i] = 0;
-	for (size_t i = 0; i < n; i++) {
-		const double w = (double)weight[e[i].a], x = (double)(e[i].key - e[0].key);
-		l->sum[i + 1][0] = l->sum[i][0] + w;
-		l->sum[i + 1][1] = l->sum[i][1] + w * x;
-		l->sum[i + 1][2] = l->sum[i][2] + w * x * x;
-	}
-}
-
-/* Solves for 1 .. k classes of n >= k levels. */
-static void
-solve_all(struct levels *l, size_t n, size_t k)
-{
-	for (size_t b = 1; b <= n; b++) {
-		l->least[0][b] = sse_of(l, 0, b);
-		l->from[b] = 0;
-	}
-	for (size_t j = 1; j < k; j++) {
-		solve(l, l->from + j * (n + 1), j + 1, n + 1, j, n - 1);
-		double *const last = l->least[0];
-		l->least[0] = l->least[1];
-		l->least[1] = last;
-	}
-}
-
 /*
  * Sets label[] of n different levels to their classes, 0 .. k-1. Level i in ascending order is e[i].key, and its place in
  * weight[] and label[] is e[i].a. k <= n <= LEVELS_MOST. 0 or -ENOMEM.
@@ -98,13 +69,27 @@ levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, 
 	    weir_alloc(k * (n + 1), sizeof *l.from)};
 	const bool room = l.sum && l.least[0] && l.least[1] && l.from;
 
-	if (room) {
-		sum_levels(&l, e, weight, n);
-		solve_all(&l, n, k);
-		for (size_t j = k, b = n; j-- > 0;)
-			for (const size_t a = l.from[j * (n + 1) + b]; b > a; b--)
-				label[e[b - 1].a] = (uint32_t)j;
+	for (int i = 0; room && i < 3; i++)
+		l.sum[0][i] = 0;
+	for (size_t i = 0; room && i < n; i++) {
+		const double w = (double)weight[e[i].a], x = (double)(e[i].key - e[0].key);
+		l.sum[i + 1][0] = l.sum[i][0] + w;
+		l.sum[i + 1][1] = l.sum[i][1] + w * x;
+		l.sum[i + 1][2] = l.sum[i][2] + w * x * x;
 	}
+	for (size_t b = 1; room && b <= n; b++) {
+		l.least[0][b] = sse_of(&l, 0, b);
+		l.from[b] = 0;
+	}
+	for (size_t j = 1; room && j < k; j++) {
+		solve(&l, l.from + j * (n + 1), j + 1, n + 1, j, n - 1);
+		double *const last = l.least[0];
+		l.least[0] = l.least[1];
+		l.least[1] = last;
+	}
+	for (size_t j = k, b = n; room && j-- > 0;)
+		for (const size_t a = l.from[j * (n + 1) + b]; b > a; b--)
+			label[e[b - 1].a] = (uint32_t)j;
 	weir_free_all(l.sum, l.least[0], l.least[1], l.from);
 	return room ? 0 : -ENOMEM;
 }
@@ -593,25 +578,6 @@ load(const struct wide *w, double *row)
 }
 
 static int
-run(struct wide *w, int threads)
-{
-	int err = start(w, threads);
-	double before = INFINITY;
-
-	if (err)
-		return err;
-	memset(w->far, 0, w->n * sizeof *w->far);
-	run_round(w, threads, false);
-	for (int round = 0; round < ROUNDS; round++) {
-		const double sse = run_round(w, threads, true);
-		if (!(sse < before * (1 - 1e-6)))
-			break;
-		before = sse;
-	}
-	return 0;
-}
-
-static int
 palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label)
 {
 	struct wide w = {.v = v, .n = v->set.n, .d = v->planes, .k = k, .label = label};
@@ -630,7 +596,18 @@ palette_wide(const struct vertices *v, size_t k, int threads, uint32_t *label)
 	w.sum = weir_alloc_large(PIECES * k, (w.d + 1) * sizeof *w.sum);
 	if (row && w.x && w.far && w.centre && w.sum) {
 		load(&w, row);
-		err = run(&w, threads);
+		err = start(&w, threads);
+	}
+	if (!err) {
+		double before = INFINITY;
+		memset(w.far, 0, w.n * sizeof *w.far);
+		run_round(&w, threads, false);
+		for (int round = 0; round < ROUNDS; round++) {
+			const double sse = run_round(&w, threads, true);
+			if (!(sse < before * (1 - 1e-6)))
+				break;
+			before = sse;
+		}
 	}
 	weir_free_all(w.sum, w.centre, w.far, w.x, row);
 	return err;
@@ -664,31 +641,20 @@ drop_coordinates(void *gamut)
 	g->opaque = NULL;
 }
 
-/* Finds the least and the largest sample. */
-static void
-find_range(const struct vertices *v, double *low, double *high)
-{
-	double x[4];
-
-	*low = INFINITY;
-	*high = -INFINITY;
-	for (size_t i = 0; i < v->set.n; i++) {
-		vertices_get(v, i, x);
-		for (size_t a = 0; a < v->planes; a++) {
-			*low = fmin(*low, x[a]);
-			*high = fmax(*high, x[a]);
-		}
-	}
-}
-
 /* Lists the samples, less the least of them. */
 static void
 list_samples(struct gamut *g, const struct vertices *v)
 {
 	const size_t dims = dimensions(v);
-	double x[4], low, high;
+	double x[4], low = INFINITY, high = -INFINITY;
 
-	find_range(v, &low, &high);
+	for (size_t i = 0; i < v->set.n; i++) {
+		vertices_get(v, i, x);
+		for (size_t a = 0; a < v->planes; a++) {
+			low = fmin(low, x[a]);
+			high = fmax(high, x[a]);
+		}
+	}
 	while ((int)(high - low) >> g->p.shift > 255)
 		g->p.shift++;
 	for (size_t i = 0; i < v->set.n; i++) {
@@ -844,56 +810,43 @@ struct seen {
 	bool opaque, clear; /* Some of its colours are. */
 };
 
-static void
-add_seen(struct seen *s, const struct vertices *v, size_t i)
-{
-	const size_t planes = v->planes - 1;
-	const double w = (double)v->weight[i];
-	double x[4];
-
-	vertices_get(v, i, x);
-	const double alpha = fmin(x[planes] / v->opaque, 1);
-	s->w += w;
-	s->alpha += w * alpha;
-	for (size_t c = 0; c < planes; c++)
-		s->p[c] += w * alpha * fmin(x[c] / v->opaque, 1);
-	s->opaque |= alpha == 1;
-	s->clear |= alpha == 0;
-}
-
-/* Fills row[] with the colour of a class. */
-static void
-colour_of(double *row, const struct seen *s, const struct vertices *v, bool only)
-{
-	const size_t planes = v->planes - 1;
-	const bool clear = s->alpha == 0 || (s->clear && !s->opaque && !only);
-
-	for (size_t c = 0; c < planes; c++)
-		row[c] = clear	     ? 0
-			 : s->opaque ? v->opaque * ((s->p[c] - s->alpha / 2) / s->w + .5)
-				     : v->opaque * s->p[c] / s->alpha;
-	row[planes] = clear ? 0 : s->opaque ? v->opaque : v->opaque * s->alpha / s->w;
-}
-
 double *
 palette_means(const struct classes *c, const struct vertices *v)
 {
-	const size_t k = v->planes, n = c->n + 1;
-	struct seen *s;
-	double *mean;
+	const size_t last = v->planes - 1, n = c->n + 1;
+	double *mean, x[4];
+	struct seen *all;
 
 	if (v->opaque == 0 || !palette_takes(v->type, v->planes))
 		return classes_means(c, v);
-	mean = weir_calloc(n * k, sizeof *mean);
-	s = weir_calloc(n, sizeof *s);
-	for (size_t i = 0; mean && s && i < v->set.n; i++)
-		add_seen(&s[c->label[i]], v, i);
-	for (size_t label = 1; mean && s && label < n; label++)
-		colour_of(mean + label * k, &s[label], v, n == 2);
-	if (!s) {
+	mean = weir_calloc(n * v->planes, sizeof *mean);
+	all = weir_calloc(n, sizeof *all);
+	for (size_t i = 0; mean && all && i < v->set.n; i++) {
+		struct seen *s = &all[c->label[i]];
+		const double w = (double)v->weight[i];
+		vertices_get(v, i, x);
+		const double alpha = fmin(x[last] / v->opaque, 1);
+		s->w += w;
+		s->alpha += w * alpha;
+		for (size_t a = 0; a < last; a++)
+			s->p[a] += w * alpha * fmin(x[a] / v->opaque, 1);
+		s->opaque |= alpha == 1;
+		s->clear |= alpha == 0;
+	}
+	for (size_t label = 1; mean && all && label < n; label++) {
+		const struct seen *s = &all[label];
+		double *row = mean + label * v->planes;
+		if (s->alpha == 0 || (s->clear && !s->opaque && n > 2))
+			continue; /* the class is clear: all are 0 */
+		for (size_t a = 0; a < last; a++)
+			row[a] = s->opaque ? v->opaque * ((s->p[a] - s->alpha / 2) / s->w + .5)
+					   : v->opaque * s->p[a] / s->alpha;
+		row[last] = s->opaque ? v->opaque : v->opaque * s->alpha / s->w;
+	}
+	if (!all) {
 		weir_free(mean);
 		mean = NULL;
 	}
-	weir_free(s);
+	weir_free(all);
 	return mean;
 }
