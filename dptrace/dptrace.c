@@ -32,26 +32,19 @@ measure(struct dptrace_plan *p, int nslot)
 	return most;
 }
 
-/* Says whether some segment has gaps that are worth sharing among threads. */
-static bool
-has_wide_gaps(const struct dptrace_plan *p)
-{
-	for (size_t k = 0; k < p->first[p->nline]; k++) {
-		const size_t d = (size_t)pass_samples(&p->shape[k], 0),
-			     climb = (size_t)p->shape[k].steepest;
-		if (d * (2 * (climb && climb < d ? climb : d - 1) + 1) >= WORTH_SHARING)
-			return true;
-	}
-	return false;
-}
-
 /* The lines that are traced at once. Where they are few and their gaps are wide, all threads share one line after the other. */
 static int
 lines_at_once(const struct dptrace_plan *p)
 {
 	if (p->nline >= (size_t)p->o.threads)
 		return p->o.threads;
-	return p->nline == 0 || has_wide_gaps(p) ? 1 : (int)p->nline;
+	for (size_t k = 0; k < p->first[p->nline]; k++) {
+		const size_t d = (size_t)pass_samples(&p->shape[k], 0),
+			     climb = (size_t)p->shape[k].steepest;
+		if (d * (2 * (climb && climb < d ? climb : d - 1) + 1) >= WORTH_SHARING)
+			return 1;
+	}
+	return p->nline ? (int)p->nline : 1;
 }
 
 /*
@@ -97,17 +90,6 @@ take_work(struct dptrace_plan *p, struct why *why)
 	return 0;
 }
 
-/* The number of vertices of a line of n segments after that many passes. */
-static size_t
-vertices_of(const struct segment_shape *s, size_t n, size_t passes)
-{
-	size_t sum = 1;
-
-	for (size_t i = 0; i < n; i++)
-		sum += (size_t)pass_guides(&s[i], passes - 1) - 1;
-	return sum;
-}
-
 /* Makes room for the vertices of all traces. */
 static int
 take_vertices(struct dptrace_plan *p, struct why *why)
@@ -115,8 +97,9 @@ take_vertices(struct dptrace_plan *p, struct why *why)
 	size_t vertices = 0;
 
 	for (size_t i = 0; i < p->nline; i++) {
-		p->trace[i].n =
-		    vertices_of(p->shape + p->first[i], p->first[i + 1] - p->first[i], p->o.passes);
+		p->trace[i].n = 1;
+		for (size_t k = p->first[i]; k < p->first[i + 1]; k++)
+			p->trace[i].n += (size_t)pass_guides(&p->shape[k], p->o.passes - 1) - 1;
 		vertices += p->trace[i].n;
 	}
 	if (!(p->vertex = weir_calloc(vertices, sizeof *p->vertex)))
@@ -136,21 +119,17 @@ take_room(struct dptrace_plan *p, struct why *why)
 	return take_vertices(p, why) || (!p->o.runner && take_work(p, why)) ? -1 : 0;
 }
 
-static void
-trace_line(struct work *w, size_t i)
-{
-	pass_begin(w, i);
-	for (size_t pass = 0; pass < w->plan->o.passes; pass++)
-		pass_run(w, pass);
-	pass_put(w, &w->plan->trace[i]);
-}
-
 void
 dptrace_run(struct dptrace_plan *p)
 {
 #pragma omp parallel for num_threads(p->outer) schedule(dynamic, 1) if (p->outer > 1)
-	for (size_t i = 0; i < p->nline; i++)
-		trace_line(&p->work[omp_get_thread_num() % p->outer], i);
+	for (size_t i = 0; i < p->nline; i++) {
+		struct work *w = &p->work[omp_get_thread_num() % p->outer];
+		pass_begin(w, i);
+		for (size_t pass = 0; pass < p->o.passes; pass++)
+			pass_run(w, pass);
+		pass_put(w, &p->trace[i]);
+	}
 }
 
 /* ---- tries: lines of a plan of their own, of which only the first pass is run ---- */
@@ -310,19 +289,13 @@ settle_polarity(struct dptrace_plan *p, struct why *why)
 #define SMOOTH	1.5 /* cells: the Gaussian that makes a curve of a way */
 #define CHEAPER .97 /* a way is followed that costs less than this part of the strip's polyline */
 
-/* The steepest link of segment s, px across for each px along ab. */
-static double
-steepest(const struct segment_shape *s)
-{
-	return s->steepest ? s->steepest * s->dv * (s->n - 1) / s->length : INFINITY;
-}
-
 /* Says whether no polyline in the strip of s can follow the curve: some 8 px of it are too steep, go back or leave the strip. */
 static bool
 is_bent(const struct segment_shape *s, const struct curve *c)
 {
 	const int piece = (int)fmax(1, floor(8 * (c->n - 1) / c->length));
-	const double most = steepest(s);
+	/* The steepest link, px across for each px along ab. */
+	const double most = s->steepest ? s->steepest * s->dv * (s->n - 1) / s->length : INFINITY;
 
 	for (int i = 0; i < c->n; i++) {
 		const int j = i > piece ? i - piece : 0;
@@ -391,40 +364,6 @@ threads_for_ways(const struct dptrace_plan *p, bool open, struct why *why)
 	return !n || n / most > (size_t)p->o.threads ? p->o.threads : (int)(n / most);
 }
 
-/* Fills p->bent[k] and p->way[k] for the segments that are sought and whose ways are bent. */
-static int
-find_ways(struct dptrace_plan *p, bool open, struct why *why)
-{
-	const size_t n = p->first[p->nline];
-	const int threads = threads_for_ways(p, open, why);
-	int failed = 0;
-
-	if (threads == 0)
-		return -1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(|| : failed)
-	for (size_t k = 0; k < n; k++) {
-		int e = 0;
-		if (is_sought(p, k, open))
-			p->way[k] = bent_way(p, &p->shape[k], &p->bent[k], &e);
-		failed = failed || e;
-	}
-	return failed ? why_set(why, "no memory for the ways of %zu segments", n) : 0;
-}
-
-/* Adds two tries of segment k: a line of one segment along ab, and the same along its way. */
-static void
-add_tries(struct dptrace_plan *q, struct dptrace_line *line, const struct segment_shape *s,
-	  const struct curve *way)
-{
-	for (int along = 0; along < 2; along++) {
-		q->shape[q->nline] = *s;
-		if (along)
-			dptrace_shape_way(&q->shape[q->nline], way, &q->o);
-		line[q->nline++] = (struct dptrace_line){.n = 2};
-		q->first[q->nline] = q->nline;
-	}
-}
-
 /* Tries the ways of p. Segments follow those that cost less than what their strip holds. */
 static int
 try_ways(struct dptrace_plan *p, size_t tries, struct why *why)
@@ -437,8 +376,13 @@ try_ways(struct dptrace_plan *p, size_t tries, struct why *why)
 	if (!tries_take(&q, p, tries, tries, &line))
 		r = why_set(why, "no memory for %zu ways", tries);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++)
-		if (p->way[k])
-			add_tries(&q, line, &p->shape[k], &p->bent[k]);
+		for (int along = 0; along < 2 && p->way[k]; along++) { /* ab, or the way */
+			q.shape[q.nline] = p->shape[k];
+			if (along)
+				dptrace_shape_way(&q.shape[q.nline], &p->bent[k], &q.o);
+			line[q.nline++] = (struct dptrace_line){.n = 2};
+			q.first[q.nline] = q.nline;
+		}
 	if (!r)
 		r = tries_run(&q, why);
 	for (size_t k = 0; !r && k < p->first[p->nline]; k++) {
@@ -473,7 +417,18 @@ settle_seek(struct dptrace_plan *p, bool open, struct why *why)
 		p->bent = weir_alloc(n, sizeof *p->bent);
 	if (!p->way || !p->bent)
 		return why_set(why, "no memory for the ways of %zu segments", n);
-	return find_ways(p, open, why);
+	const int threads = threads_for_ways(p, open, why);
+	int failed = 0;
+	if (threads == 0)
+		return -1;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) reduction(|| : failed)
+	for (size_t k = 0; k < n; k++) {
+		int e = 0;
+		if (is_sought(p, k, open))
+			p->way[k] = bent_way(p, &p->shape[k], &p->bent[k], &e);
+		failed = failed || e;
+	}
+	return failed ? why_set(why, "no memory for the ways of %zu segments", n) : 0;
 }
 
 /*
@@ -531,17 +486,6 @@ make_gain(struct dptrace_plan *p, struct why *why)
 	return 0;
 }
 
-/* Measures and shapes line i. Returns 0, or -1 with a sentence in why. */
-static int
-shape_line(const struct dptrace_plan *p, size_t i, struct why *why)
-{
-	struct segment_shape *s = p->shape + p->first[i];
-
-	if (dptrace_measure(s, &p->line[i], &p->image, p->gray, &p->o, why))
-		return -1;
-	return dptrace_shape(s, &p->line[i], &p->image, &p->o, why);
-}
-
 /* Measures and shapes all lines. The error is that of the first bad one: no line before a bad one is left out. */
 static int
 shape_lines(struct dptrace_plan *p, struct why *why)
@@ -550,11 +494,14 @@ shape_lines(struct dptrace_plan *p, struct why *why)
 
 #pragma omp parallel for num_threads(p->o.threads) schedule(dynamic, 1) if (p->nline > 1)
 	for (size_t i = 0; i < p->nline; i++) {
+		struct segment_shape *s = p->shape + p->first[i];
+		const struct dptrace_line *l = &p->line[i];
 		struct why mine;
 		size_t least;
 #pragma omp atomic read
 		least = bad;
-		if (i > least || !shape_line(p, i, &mine))
+		if (i > least || (!dptrace_measure(s, l, &p->image, p->gray, &p->o, &mine) &&
+				  !dptrace_shape(s, l, &p->image, &p->o, &mine)))
 			continue;
 #pragma omp critical(bad)
 		if (i < bad) {

@@ -224,38 +224,22 @@ pass_lay_out(struct work *w, char *base, const struct segment_shape *s, size_t n
 
 /* --- guides --------------------------------------------------------------------------------------------------------- */
 
-/*
- * The samples lo..hi, counted from the middle row of the strip, that the start (side 0) or the end (side 1) of segment k
- * may move to. at is the row of the pass before.
- */
-static void
-reach_of_end(const struct work *w, int k, int side, int at, int *lo, int *hi)
-{
-	const struct segment_shape *s = &w->shape[k];
-	const struct dptrace_options *o = &w->plan->o;
-	const int snap = pass_snap(s, o, w->pass, s->snap[side]);
-
-	*lo = -snap;
-	*hi = snap;
-	if (w->pass == 0 || snap == 0)
-		return;
-	if (pass_is_tube(s, w->pass)) {
-		const double all = s->snap[side] * s->dv, moved = w->moved[k][side];
-		*lo = at_least(*lo, -(int)floor((all + moved) / s->tube.dv));
-		*hi = at_most(*hi, (int)floor((all - moved) / s->tube.dv));
-	} else {
-		*lo = at_least(*lo, at - REFINED);
-		*hi = at_most(*hi, at + REFINED);
-	}
-}
-
+/* The samples that the start (side 0) or the end (side 1) of segment k may move to. at is the row of the pass before. */
 static void
 put_end(const struct work *w, int k, int side, int at, struct course *c)
 {
-	const int g = side ? c->n - 1 : 0;
-	int lo, hi;
+	const struct segment_shape *s = &w->shape[k];
+	const int g = side ? c->n - 1 : 0, snap = pass_snap(s, &w->plan->o, w->pass, s->snap[side]);
+	int lo = -snap, hi = snap; /* from the middle row of the strip */
 
-	reach_of_end(w, k, side, at, &lo, &hi);
+	if (w->pass && snap && pass_is_tube(s, w->pass)) {
+		const double all = s->snap[side] * s->dv, moved = w->moved[k][side];
+		lo = at_least(lo, -(int)floor((all + moved) / s->tube.dv));
+		hi = at_most(hi, (int)floor((all - moved) / s->tube.dv));
+	} else if (w->pass && snap) {
+		lo = at_least(lo, at - REFINED);
+		hi = at_most(hi, at + REFINED);
+	}
 	c->d[g] = hi - lo + 1;
 	c->o[g] = (c->rows - 1) / 2 + lo;
 }
@@ -401,44 +385,32 @@ pass_curves(struct work *w)
 
 /* --- evidence ------------------------------------------------------------------------------------------------------- */
 
-/*
- * The evidence at the base rows of segment k. It is made unless the slot holds it already, from this pass or, under the
- * sum, from the pass before.
- */
-static const struct base *
-hold_base(struct work *w, int k, const struct grid *g)
-{
-	const struct dptrace_plan *p = w->plan;
-	const struct rule rule = pass_rule(&w->shape[k], &p->o, w->pass);
-	const int i = k % w->chain.nslot;
-	struct arena room = {w->base_room[i], 0}, scratch = {w->scratch_room, 0};
-	struct base *b = &w->base[i];
-	struct scratch bench;
-
-	if (w->based[i] == k)
-		return b;
-	w->based[i] = k;
-	base_take(b, &room, g);
-	scratch_take(&bench, &scratch, g);
-	pass_columns(w, k, g, bench.column);
-	base_fill(b, &bench, g, &p->image, p->gray, &p->o, &rule);
-	return b;
-}
-
 static void
 load_segment(struct chain *c, int k, struct segment *s)
 {
 	struct work *w = c->ctx;
 	const struct segment_shape *shape = &w->shape[k];
-	const struct grid g = pass_grid(shape, &w->plan->o, w->pass, pass_length(w, k));
-	const struct base *base = hold_base(w, k, &g);
-	struct strip *strip = &w->strip[k % c->nslot];
-	struct arena room = {w->room[k % c->nslot], 0};
+	const struct dptrace_plan *p = w->plan;
+	const struct grid g = pass_grid(shape, &p->o, w->pass, pass_length(w, k));
+	const struct rule rule = pass_rule(shape, &p->o, w->pass);
+	const int i = k % c->nslot;
+	struct base *base = &w->base[i];
+	struct strip *strip = &w->strip[i];
+	struct arena room = {w->room[i], 0};
 
+	/* The slot may hold the evidence at the base rows already, from this pass or, under the sum, from the pass before. */
+	if (w->based[i] != k) {
+		struct arena kept = {w->base_room[i], 0}, scratch = {w->scratch_room, 0};
+		struct scratch bench;
+		w->based[i] = k;
+		base_take(base, &kept, &g);
+		scratch_take(&bench, &scratch, &g);
+		pass_columns(w, k, &g, bench.column);
+		base_fill(base, &bench, &g, &p->image, p->gray, &p->o, &rule);
+	}
 	pass_course(w, k, &s->c);
-	*strip = (struct strip){.g = w->pass && !shape->cost ? strip_finer(g, s->c.rows) : g,
-				.rule = pass_rule(shape, &w->plan->o, w->pass),
-				.o = &w->plan->o};
+	*strip = (struct strip){
+	    .g = w->pass && !shape->cost ? strip_finer(g, s->c.rows) : g, .rule = rule, .o = &p->o};
 	strip_take(strip, &room, &strip->g);
 	strip_fill(strip, base, &s->c);
 	w->blank |= base->blank;
@@ -471,33 +443,25 @@ normal_of(const struct work *w, int k, int side, double n[2])
 }
 
 /*
- * The way of a point that moves 1 px across the segment whose end it is. Where two segments meet it moves 1 px across both,
+ * The place xy in the picture of v on guide g of the course c of segment k. A point where two segments meet moves v across both,
  * along the bisector of their normals.
  */
-static void
-way_of_end(const struct work *w, int k, int side, double way[2])
-{
-	const int next = side ? k + 1 : k - 1;
-	double other[2];
-
-	normal_of(w, k, side, way);
-	if (next < 0 || next == w->chain.n)
-		return;
-	normal_of(w, next, !side, other);
-	const double dot = way[0] * other[0] + way[1] * other[1];
-	for (int a = 0; a < 2; a++)
-		way[a] = (way[a] + other[a]) / (1 + dot);
-}
-
-/* The place xy in the picture of v on guide g of the course c of segment k. */
 static void
 put_place(const struct work *w, int k, const struct course *c, int g, double v, double xy[2])
 {
 	const struct spot p = pass_place(w, k, c, g);
-	double way[2] = {p.nx, p.ny};
+	const bool end = v != 0 && (g == 0 || g == c->n - 1);
+	const int next = g ? k + 1 : k - 1;
+	double way[2] = {p.nx, p.ny}, other[2];
 
-	if (v != 0 && (g == 0 || g == c->n - 1))
-		way_of_end(w, k, g > 0, way);
+	if (end)
+		normal_of(w, k, g > 0, way);
+	if (end && next >= 0 && next < w->chain.n) {
+		normal_of(w, next, g == 0, other);
+		const double dot = way[0] * other[0] + way[1] * other[1];
+		for (int a = 0; a < 2; a++)
+			way[a] = (way[a] + other[a]) / (1 + dot);
+	}
 	xy[0] = p.x + v * way[0];
 	xy[1] = p.y + v * way[1];
 }
@@ -517,41 +481,23 @@ count_sharp(const struct course *c, const int *at, struct bound most)
 	return sharp;
 }
 
-/* Says whether sample j of guide g is the first or last one of the strip. Guides cut off by the picture have none. */
-static bool
-is_border(const struct work *w, int k, const struct course *c, int g, int j)
-{
-	const int row = c->o[g] + j;
-
-	return g > 0 && g < c->n - 1 &&
-	       (row == 0 || row == pass_samples(&w->shape[k], w->pass) - 1);
-}
-
 static void
 keep_verdicts(struct work *w, int k, const struct course *c)
 {
 	const int *at = chain_at(&w->chain, k);
 	const size_t row = w->node[k];
+	const int last = pass_samples(&w->shape[k], w->pass) - 1;
 
-	for (int g = 0; g < c->n; g++)
+	for (int g = 0; g < c->n; g++) {
+		const int j = c->o[g] + at[g]; /* guides cut off by the picture have no border */
 		w->verdict[row + (size_t)g] = (struct verdict){
 		    .x = w->xy[row + (size_t)g][0],
 		    .y = w->xy[row + (size_t)g][1],
-		    .border = is_border(w, k, c, g, at[g]),
+		    .border = g > 0 && g < c->n - 1 && (j == 0 || j == last),
 		    .margin = w->chain.margins ? w->chain.margin[row + (size_t)g] : NAN};
+	}
 	if (w->shape[k].cost)
 		w->sharp += count_sharp(c, at, bound_of(.97 * w->shape[k].phi));
-}
-
-/* Adds the moves of the ends of segment k, of n guides. Across a straight course, v counts from the given point. */
-static void
-keep_moves(struct work *w, int k, int n)
-{
-	const double *v = w->v + w->node[k];
-	const bool on = w->pass && w->shape[k].cost;
-
-	for (int side = 0; side < 2; side++)
-		w->moved[k][side] = (on ? w->moved[k][side] : 0) + v[side ? n - 1 : 0];
 }
 
 void
@@ -569,7 +515,11 @@ pass_keep(struct work *w)
 			w->v[row + (size_t)g] = v;
 			put_place(w, k, c, g, v, w->xy[row + (size_t)g]);
 		}
-		keep_moves(w, k, c->n);
+		/* Across a straight course, v counts from the given point. */
+		const bool on = w->pass && w->shape[k].cost;
+		for (int side = 0; side < 2; side++)
+			w->moved[k][side] = (on ? w->moved[k][side] : 0) +
+					    w->v[row + (side ? (size_t)c->n - 1 : 0)];
 		if (w->pass == 0)
 			keep_verdicts(w, k, c);
 	}
@@ -632,18 +582,6 @@ square_distance(const struct verdict *v, const double xy[2])
 	return (v->x - xy[0]) * (v->x - xy[0]) + (v->y - xy[1]) * (v->y - xy[1]);
 }
 
-/*
- * The verdict of the first pass, of n guides, on a vertex at xy: that of the nearest vertex of the first pass. The search
- * goes forward from *at and moves *at on, as callers go along the polyline.
- */
-static const struct verdict *
-verdict_on(const struct verdict *v, int n, const double xy[2], int *at)
-{
-	while (*at + 1 < n && square_distance(&v[*at + 1], xy) <= square_distance(&v[*at], xy))
-		++*at;
-	return &v[*at];
-}
-
 static void
 put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrace_trace *t)
 {
@@ -652,13 +590,15 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	const size_t row = w->node[k];
 	const int n = pass_guides(s, w->pass), first = pass_guides(s, 0);
 	const double h = pass_length(w, k) / (n - 1);
-	int at = 0;
+	const struct verdict *said = w->verdict + row, *const last = said + first - 1;
 
 	for (int g = k > 0; g < n; g++) {
 		const double *xy = w->xy[row + (size_t)g];
 		const bool point = g == 0 || g == n - 1;
-		const struct verdict *said = verdict_on(w->verdict + row, first, xy, &at);
 
+		/* The verdict on the nearest vertex of the first pass. The search goes on along the polyline. */
+		while (said < last && square_distance(said + 1, xy) <= square_distance(said, xy))
+			said++;
 		v[g] = (struct dptrace_vertex){.x = xy[0],
 					       .y = xy[1],
 					       .score = g > 0 ? (double)link[g - 1] / h : 0,
@@ -669,7 +609,7 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 					       .border = !point && said->border};
 	}
 	for (int g = k > 0; g < first; g++) {
-		const struct verdict *said = w->verdict + row + (size_t)g;
+		said = w->verdict + row + (size_t)g;
 		t->border += said->border;
 		if (!w->plan->o.margins || (double)said->margin / worth(s) < t->margin)
 			t->margin = (double)said->margin / worth(s);
@@ -707,21 +647,6 @@ is_unsupported(const struct work *w, int k, int n)
 	return sum <= .14 * length || ends * (n - 1) <= .3 * sum;
 }
 
-/* The largest mean cost of a px over four links in a row, or over all n links where there are fewer. */
-static double
-worst_four(const float *link, int n, double px)
-{
-	const int m = n < 4 ? n : 4;
-	double run = 0, most = 0;
-
-	for (int i = 0; i < n; i++) {
-		run -= (double)link[i] - (i < m ? 0 : (double)link[i - m]);
-		if (i + 1 >= m && run > most)
-			most = run;
-	}
-	return most / (m * px);
-}
-
 /*
  * The doubt about segment k (struct dptrace_trace). Of polylines along bent lines of retinas, cracks and boundaries, a doubt
  * over 200 named 57 % of the wrong ones and 8 % of the others; a margin below .6 named 35 and 9 %. Along straighter lines
@@ -734,7 +659,8 @@ doubt_of(const struct work *w, int k)
 	const struct verdict *said = w->verdict + w->node[k];
 	const float *link = w->chain.link + w->node[k];
 	const int n = pass_guides(s, w->pass) - 1, first = pass_guides(s, 0);
-	double inverse = 0, cost = 0;
+	const int four = n < 4 ? n : 4;
+	double inverse = 0, cost = 0, run = 0, most = 0; /* run: the cost of four links in a row */
 	int count = 0;
 
 	for (int g = 1; g + 1 < first; g++) {
@@ -744,20 +670,14 @@ doubt_of(const struct work *w, int k)
 		inverse += 1 / (margin > LEAST_MARGIN ? margin : LEAST_MARGIN);
 		count++;
 	}
-	for (int g = 0; g < n; g++)
+	for (int g = 0; g < n; g++) {
 		cost -= (double)link[g];
-	const double worst = worst_four(link, n, pass_length(w, k) / n);
-	return count ? cost * worst * worst * inverse / count : 0;
-}
-
-static void
-count_turns(struct dptrace_trace *t, struct bound most)
-{
-	for (size_t i = 1; i + 1 < t->n; i++) {
-		const struct dptrace_vertex *v = &t->v[i];
-		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
-				     v[1].y - v[0].y);
+		run -= (double)link[g] - (g < four ? 0 : (double)link[g - four]);
+		if (g + 1 >= four && run > most)
+			most = run;
 	}
+	const double worst = most / (four * (pass_length(w, k) / n));
+	return count ? cost * worst * worst * inverse / count : 0;
 }
 
 void
@@ -792,7 +712,10 @@ pass_put(struct work *w, struct dptrace_trace *t)
 	if (w->shape->cost) {
 		t->sharp = w->sharp;
 		t->bare = t->blank ? 0 : bare_stretch(t);
-	} else {
-		count_turns(t, bound_of(.9 * w->shape->phi));
+		return;
 	}
+	const struct bound most = bound_of(.9 * w->shape->phi);
+	for (v = t->v + 1; v < t->v + t->n - 1; v++)
+		t->sharp += !turn_ok(most, v[0].x - v[-1].x, v[0].y - v[-1].y, v[1].x - v[0].x,
+				     v[1].y - v[0].y);
 }

@@ -88,27 +88,6 @@ less(double a, double b)
 	return a > b ? a - b : 0;
 }
 
-/* The responses at a pixel of those derivatives. Those for the polarity are smaller where there is a gradient. */
-static struct level
-ridge_level(const double g[2], const double d[3], double sigma)
-{
-	const double mean = (d[0] + d[2]) / 2, half = (d[0] - d[2]) / 2,
-		     root = sqrt(half * half + d[1] * d[1]), square = sigma * sigma,
-		     flank = COST_FLANK * sigma * sqrt(g[0] * g[0] + g[1] * g[1]),
-		     bright = square * (root - mean), dark = square * (root + mean);
-
-	return (struct level){bright, dark, less(bright, flank), less(dark, flank)};
-}
-
-static struct level
-edge_level(double xx, double xy, double yy, double sigma)
-{
-	const double half = (xx - yy) / 2,
-		     size = sigma * sqrt((xx + yy) / 2 + sqrt(half * half + xy * xy));
-
-	return (struct level){size, size, size, size};
-}
-
 /* The responses at the n pixels of column x from row y on. ref is a value near those of the picture there. */
 static void
 respond(const struct kernel *k, const struct dptrace_image *im, const float *gray,
@@ -129,9 +108,22 @@ respond(const struct kernel *k, const struct dptrace_image *im, const float *gra
 			sum[i][2] += jet[i].g[1] * jet[i].g[1];
 		}
 	}
-	for (int i = 0; i < n; i++)
-		out[i] = ridge ? ridge_level(jet[i].g, jet[i].d, sigma)
-			       : edge_level(sum[i][0], sum[i][1], sum[i][2], sigma);
+	for (int i = 0; i < n; i++) {
+		const double xx = ridge ? jet[i].d[0] : sum[i][0],
+			     yy = ridge ? jet[i].d[2] : sum[i][2],
+			     xy = ridge ? jet[i].d[1] : sum[i][1], mean = (xx + yy) / 2,
+			     half = (xx - yy) / 2, root = sqrt(half * half + xy * xy);
+		if (!ridge) {
+			const double size = sigma * sqrt(mean + root);
+			out[i] = (struct level){size, size, size, size};
+			continue;
+		}
+		/* Responses for the polarity are smaller where there is a gradient. */
+		const double *g = jet[i].g, square = sigma * sigma,
+			     flank = COST_FLANK * sigma * sqrt(g[0] * g[0] + g[1] * g[1]),
+			     bright = square * (root - mean), dark = square * (root + mean);
+		out[i] = (struct level){bright, dark, less(bright, flank), less(dark, flank)};
+	}
 }
 
 struct level
@@ -329,15 +321,6 @@ level_flanks(struct dptrace_trace *t, const struct dptrace_image *im, const floa
 
 /* ---- ends: how far a polyline may move its given points ---- */
 
-/* px that the polyline may move the points of a segment. */
-static double
-snap_of(const struct segment_shape *s, const struct dptrace_options *o)
-{
-	if (o->snap >= 0)
-		return o->snap;
-	return s->cost ? larger(2, s->sigma) : 0;
-}
-
 /* The samples, to either side of the middle, within that many px. */
 static int
 samples_within(const struct segment_shape *s, double px)
@@ -396,7 +379,7 @@ dptrace_shape_ends(struct segment_shape *s, const struct dptrace_line *l,
 		   const struct dptrace_image *im, const struct dptrace_options *o)
 {
 	const size_t n = dptrace_segments(l);
-	const double px = snap_of(s, o);
+	const double px = o->snap >= 0 ? o->snap : s->cost ? larger(2, s->sigma) : 0;
 
 	s->snap[0] = samples_within(s, room_of(l->xy[0], im, px));
 	for (size_t i = 0; i < n; i++) {
@@ -418,24 +401,9 @@ enum { SCALES = 6 };
 #define NOISE	2. /* responses of noise alone that are subtracted: they are larger at fine scales */
 #define SPACING 14 /* times the scale: a segment must be that long */
 
-/* How well the points of a line lie on lines of that scale: the smallest of their responses, of the better polarity. */
-static double
-response_at(const struct dptrace_line *l, const struct dptrace_image *im, const float *gray,
-	    const struct dptrace_options *o, double sigma)
-{
-	double bright = INFINITY, dark = INFINITY;
-
-	for (size_t i = 0; i < l->n; i++) {
-		const struct level at = level_at(im, gray, o, sigma, 3, l->xy[i]);
-		bright = smaller(bright, at.near_bright);
-		dark = smaller(dark, at.near_dark);
-	}
-	return larger(bright, dark);
-}
-
 /*
- * The scale of a line: 2, or a coarser one at which its points respond more. A segment that is short has room for a fine
- * scale only.
+ * The scale of a line: 2, or a coarser one at which its points respond more: the smallest of their responses, of the better
+ * polarity. A segment that is short has room for a fine scale only.
  */
 static double
 scale_of(const struct segment_shape *s, size_t n, const struct dptrace_line *l,
@@ -449,8 +417,14 @@ scale_of(const struct segment_shape *s, size_t n, const struct dptrace_line *l,
 	for (size_t i = 0; i < n; i++)
 		length = smaller(length, s[i].length);
 	for (int k = 0; k < SCALES && scale * SPACING <= length; k++) {
-		const double r = weight * (response_at(l, im, gray, o, scale) -
-					   NOISE * level_of_noise(noise, scale));
+		double bright = INFINITY, dark = INFINITY;
+		for (size_t i = 0; i < l->n; i++) {
+			const struct level at = level_at(im, gray, o, scale, 3, l->xy[i]);
+			bright = smaller(bright, at.near_bright);
+			dark = smaller(dark, at.near_dark);
+		}
+		const double r =
+		    weight * (larger(bright, dark) - NOISE * level_of_noise(noise, scale));
 		if (r > best)
 			sigma = scale;
 		best = larger(r, best);
@@ -559,14 +533,6 @@ default_samples(const struct segment_shape *s, enum dptrace_score score)
 }
 
 static double
-default_spacing(const struct segment_shape *s, const struct dptrace_options *o)
-{
-	if (o->spacing > 0)
-		return o->spacing;
-	return s->cost ? larger(8, 4 * s->sigma) : clamp(s->length / 15, 15, 30);
-}
-
-static double
 default_halfwidth(double length, const struct dptrace_options *o, bool cost, double sigma)
 {
 	if (o->halfwidth > 0)
@@ -578,26 +544,15 @@ default_halfwidth(double length, const struct dptrace_options *o, bool cost, dou
 	return o->d || w < step ? w : floor(w / step) * step;
 }
 
-/* Fills in the ends of the segment from a to b. */
-static int
-shape_chord(struct segment_shape *s, const double a[2], const double b[2], struct why *why)
-{
-	const double dx = b[0] - a[0], dy = b[1] - a[1];
-
-	*s = (struct segment_shape){.ax = a[0], .ay = a[1], .length = sqrt(dx * dx + dy * dy)};
-	if (s->length == 0)
-		return why_set(why, "two neighbouring points are the same, %g,%g", a[0], a[1]);
-	s->ex = dx / s->length;
-	s->ey = dy / s->length;
-	return 0;
-}
-
 /* Fills in the guides of a segment. */
 static int
 shape_guides(struct segment_shape *s, const struct dptrace_options *o, struct why *why)
 {
 	const double bx = s->ax + s->length * s->ex, by = s->ay + s->length * s->ey;
-	const double n = o->n ? (double)o->n : floor(s->length / default_spacing(s, o) + .5) + 1;
+	const double spacing = o->spacing > 0 ? o->spacing
+			       : s->cost      ? larger(8, 4 * s->sigma)
+					      : clamp(s->length / 15, 15, 30);
+	const double n = o->n ? (double)o->n : floor(s->length / spacing + .5) + 1;
 
 	if (n > DPTRACE_MAXN)
 		return why_set(why, "%.0f guides between %g,%g and %g,%g are more than %d", n,
@@ -692,16 +647,10 @@ level_of_polarity(const struct levels *l, int polarity)
 	return polarity < 0 ? l->dark : l->bright;
 }
 
-/* Says whether the points of a segment lie on a line of that scale: beside an edge the response grows towards the edge. */
-static bool
-is_on_line(const struct levels *l, int polarity)
-{
-	const double near = polarity < 0 ? l->near_dark : l->near_bright;
-
-	return near >= level_of_polarity(l, polarity) / 2;
-}
-
-/* Says whether a line is clear against the noise at the fine scale or at its own. A wide line has no level at the fine one. */
+/*
+ * Says whether a line is clear against the noise at the fine scale or at its own, where its points must lie on a line: beside an
+ * edge the response grows towards the edge. A wide line has no level at the fine one.
+ */
 static bool
 is_clear(const struct segment_shape *s, size_t n, int polarity)
 {
@@ -709,8 +658,9 @@ is_clear(const struct segment_shape *s, size_t n, int polarity)
 
 	for (size_t i = 0; i < n; i++) {
 		fine &= level_of_polarity(&s[i].fine, polarity) >= CLEAR * s[i].fine.noise;
-		own &= level_of_polarity(&s[i].own, polarity) >= CLEAR * s[i].own.noise &&
-		       is_on_line(&s[i].own, polarity);
+		const double level = level_of_polarity(&s[i].own, polarity),
+			     near = polarity < 0 ? s[i].own.near_dark : s[i].own.near_bright;
+		own &= level >= CLEAR * s[i].own.noise && near >= level / 2;
 	}
 	return fine || own;
 }
@@ -734,20 +684,6 @@ choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options
 	}
 }
 
-static int
-check_points(const struct dptrace_line *l, const struct dptrace_image *im, struct why *why)
-{
-	if (l->n < 2)
-		return why_set(why, "%zu point%s: a line needs 2", l->n, l->n == 1 ? "" : "s");
-	for (size_t i = 0; i < l->n; i++) {
-		const double x = l->xy[i][0], y = l->xy[i][1];
-		if (!dptrace_has(im, x, y))
-			return why_set(why, "point %g,%g lies outside the image of %zu x %zu", x, y,
-				       im->w, im->h);
-	}
-	return 0;
-}
-
 int
 dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 		const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
@@ -755,17 +691,29 @@ dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 {
 	const size_t n = dptrace_segments(l), side = im->w > im->h ? im->w : im->h;
 
-	if (check_points(l, im, why))
-		return -1;
+	if (l->n < 2)
+		return why_set(why, "%zu point%s: a line needs 2", l->n, l->n == 1 ? "" : "s");
+	for (size_t i = 0; i < l->n; i++)
+		if (!dptrace_has(im, l->xy[i][0], l->xy[i][1]))
+			return why_set(why, "point %g,%g lies outside the image of %zu x %zu",
+				       l->xy[i][0], l->xy[i][1], im->w, im->h);
 	if (o->halfwidth > (double)side)
 		return why_set(why, "a half-width of %g px is beyond the image of %zu x %zu",
 			       o->halfwidth, im->w, im->h);
 	for (size_t i = 0; i < n; i++) {
-		const double sigma = o->sigma > 0 ? o->sigma : 2;
-		if (shape_chord(&s[i], l->xy[i], l->xy[i + 1], why))
-			return -1;
-		s[i].fine.sigma = sigma;
-		s[i].halfwidth = default_halfwidth(s[i].length, o, true, sigma);
+		const double sigma = o->sigma > 0 ? o->sigma : 2, *a = l->xy[i], *b = l->xy[i + 1],
+			     length = distance(a, b);
+		if (length == 0)
+			return why_set(why, "two neighbouring points are the same, %g,%g", a[0],
+				       a[1]);
+		s[i] =
+		    (struct segment_shape){.ax = a[0],
+					   .ay = a[1],
+					   .ex = (b[0] - a[0]) / length,
+					   .ey = (b[1] - a[1]) / length,
+					   .length = length,
+					   .fine.sigma = sigma,
+					   .halfwidth = default_halfwidth(length, o, true, sigma)};
 	}
 	if (has_cost(o))
 		measure_levels(s, n, l, im, gray, o);
@@ -787,24 +735,18 @@ dptrace_shape(struct segment_shape *s, const struct dptrace_line *l, const struc
 	return 0;
 }
 
-/* The guides along the way of a segment. They are as far apart as those along ab, and so are their samples. */
-static struct tube_shape
-shape_spine(const struct segment_shape *s, const struct dptrace_options *o)
-{
-	const double spacing = o->n ? s->way.length / (double)(o->n - 1) : s->length / (s->n - 1),
-		     n = floor(s->way.length / spacing + .5) + 1,
-		     half = floor(SPINE_HALF * larger(1, s->sigma / 2) / s->dv + .5);
-
-	return (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
-				   .d = 2 * (int)clamp(half, 1, DPTRACE_MAXD / 2) + 1,
-				   .dv = s->dv,
-				   .per_gap = (int)ceil(spacing / larger(1, s->sigma))};
-}
-
+/* The guides along the way are as far apart as those along ab, and so are their samples. */
 void
 dptrace_shape_way(struct segment_shape *s, const struct curve *way, const struct dptrace_options *o)
 {
+	const double spacing = o->n ? way->length / (double)(o->n - 1) : s->length / (s->n - 1),
+		     n = floor(way->length / spacing + .5) + 1,
+		     half = floor(SPINE_HALF * larger(1, s->sigma / 2) / s->dv + .5);
+
 	s->way = *way;
-	s->spine = shape_spine(s, o);
+	s->spine = (struct tube_shape){.n = (int)clamp(n, 2, DPTRACE_MAXN),
+				       .d = 2 * (int)clamp(half, 1, DPTRACE_MAXD / 2) + 1,
+				       .dv = s->dv,
+				       .per_gap = (int)ceil(spacing / larger(1, s->sigma))};
 	s->tube = shape_tube(s, o);
 }
