@@ -7,11 +7,10 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "dptrace/dptrace.h"
-#include "dptrace/evidence/gain.h"
+#include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
 #include "dptrace/pass.h"
 #include "dptrace/resolve.h"
-#include "dptrace/way.h"
 
 /* ---- memory and run ---- */
 

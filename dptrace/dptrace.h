@@ -25,14 +25,14 @@
  *	sin	|n'grad| / |grad|         the paper's: |sin| of the angle between the gradient and the link
  *
  * Under the cost the response of an edge is multiplied by a gain: it counts against the edges around it, see
- * dptrace/evidence/gain.h. Noise and levels are multiplied by it, too.
+ * dptrace/evidence/strip.h. Noise and levels are multiplied by it, too.
  *
  * An objective turns the responses into the score of a link. There are two. The cost is an integral along the polyline;
  * its score is minus what the link costs. A link of length s costs
  *
  *	cost	s / (min(max((m - f) / (l - f), 0), 1) + k)	   m the mean of r over the link's columns, k = .3
  *
- * Under the cost the guides need not stand on ab. dptrace/way.h finds the cheapest way from a to b over cells of about
+ * Under the cost the guides need not stand on ab. dptrace/resolve.h finds the cheapest way from a to b over cells of about
  * sigma. Where no polyline in the strip can follow it, the first pass is also made along the way, smoothed: its guides stand
  * across the way, as far apart as those across ab, and carry the same samples within 12 px (6 sigma if that is more). The
  * polyline follows the way if that costs less than .97 of the polyline along ab; so it may double back.
@@ -91,7 +91,7 @@ enum {
 	DPTRACE_TURNED = 50 /* px with the other side brighter, from which on an edge is doubtful */
 };
 
-/* What the responses of edges are multiplied by, in cells of cell x cell pixels: dptrace/evidence/gain.h. v NULL: by 1. */
+/* What the responses of edges are multiplied by, in cells of cell x cell pixels: dptrace/evidence/strip.h. v NULL: by 1. */
 struct dptrace_gain {
 	const float *v; /* [ceil(h / cell)][w] */
 	size_t w, cell;
@@ -323,7 +323,7 @@ int dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line 
 int dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at, double *best);
 
 /*
- * What the cheapest way over a grid of cells costs by definition (dptrace/way.h): all steps are tried until no sum
+ * What the cheapest way over a grid of cells costs by definition (dptrace/resolve.h): all steps are tried until no sum
  * falls. cost is [h][w]; cells are numbers y w + x. Returns 0, or -ENOMEM.
  */
 int dptrace_direct_way(const uint8_t *cost, int w, int h, int from, int to, uint32_t *sum);
@@ -339,7 +339,7 @@ dptrace_direct_score(const struct dptrace_image *image, const struct dptrace_opt
 		     size_t columns, double g0, double floor, bool capped);
 
 /*
- * The gains of edges by definition (dptrace/evidence/gain.h), [ceil(h / cell)][ceil(w / cell)]. The gradient is taken at the
+ * The gains of edges by definition (dptrace/evidence/strip.h), [ceil(h / cell)][ceil(w / cell)]. The gradient is taken at the
  * middle of each cell. n is scratch of as many doubles as there are cells; size has two more on each side.
  */
 void dptrace_direct_gains(const struct dptrace_image *image, const struct dptrace_options *o,

@@ -9,9 +9,6 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Sine and cosine of x in 0 .. pi, to 1e-14. */
-void libm_sincos(double x, double *sine, double *cosine);
-
 /* e^-x for x >= 0, to a relative error of 1e-13. */
 double libm_exp_minus(double x);
 

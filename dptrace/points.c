@@ -73,14 +73,6 @@ next_number(const char **at, const char *end, double *v, struct why *why)
 	return 1;
 }
 
-static const char *
-end_of_line(const char *at, const char *end)
-{
-	const char *nl = memchr(at, '\n', (size_t)(end - at));
-
-	return nl ? nl : end;
-}
-
 /*
  * Says whether *at..end holds a geometry of WKT, with or without the SRID of EWKT. If it does, *at moves to the name of
  * the geometry, and *epsg, which is 0, receives the SRID.
@@ -320,10 +312,10 @@ points_parse(struct points *p, const char *text, size_t n, struct why *why)
 		at = end;
 	}
 	for (; at < end; row++) {
-		const char *nl = end_of_line(at, end);
-		if (parse_line(p, at, nl, &of))
+		const char *nl = memchr(at, '\n', (size_t)(end - at));
+		if (parse_line(p, at, nl ? nl : end, &of))
 			return why_set(why, "line %zu: %s", row, of.text);
-		at = nl < end ? nl + 1 : end;
+		at = nl ? nl + 1 : end;
 	}
 	return p->nline > before ? 0 : why_set(why, "no points");
 }
@@ -379,17 +371,6 @@ points_share(const struct points *all, const struct share *mine, size_t *first)
 	return share;
 }
 
-/* Turns a place of such a map into a pixel. */
-static void
-unmap(const double world[6], double xy[2])
-{
-	const double x = xy[0] - world[4], y = xy[1] - world[5],
-		     size = world[0] * world[3] - world[1] * world[2];
-
-	xy[0] = (world[3] * x - world[2] * y) / size;
-	xy[1] = (world[0] * y - world[1] * x) / size;
-}
-
 void
 points_free(struct points *p)
 {
@@ -408,10 +389,15 @@ points_place(const struct points *p, const double *world, double x0, double y0)
 
 	memcpy(to.xy, p->xy, p->nxy * sizeof *p->xy);
 	for (size_t i = 0; i < p->nxy; i++) {
-		if (world)
-			unmap(world, to.xy[i]);
-		to.xy[i][0] -= x0;
-		to.xy[i][1] -= y0;
+		double *xy = to.xy[i];
+		if (world) {
+			const double x = xy[0] - world[4], y = xy[1] - world[5],
+				     size = world[0] * world[3] - world[1] * world[2];
+			xy[0] = (world[3] * x - world[2] * y) / size;
+			xy[1] = (world[0] * y - world[1] * x) / size;
+		}
+		xy[0] -= x0;
+		xy[1] -= y0;
 	}
 	for (size_t i = 0; i < p->nline; i++) {
 		to.line[i] = p->line[i];

@@ -274,18 +274,7 @@ mask_fill(float *v, size_t c, size_t h, size_t w, const unsigned char *mask)
 
 /* ---- files ---- */
 
-/* Dies when a picture, or another file that is no text, stands where numbers are expected. */
-static void
-insist_on_text(const char *path, const char *text, size_t n)
-{
-	const char *what = foreign_what(text, n);
-
-	if (what)
-		die("%s: it is %.*s and not text with numbers; pictures come after the options",
-		    file_name(path), (int)strcspn(what, ";"), what);
-}
-
-/* Reads a whole text file; "-" is standard input. The caller frees the text. */
+/* Reads a whole file of numbers; "-" is standard input. The caller frees the text. A picture, say, is no text. */
 static char *
 read_text(const char *path, size_t *n)
 {
@@ -302,7 +291,10 @@ read_text(const char *path, size_t *n)
 		die("%s: %s", file_name(path), strerror(errno));
 	if (f != stdin)
 		fclose(f);
-	insist_on_text(path, text, *n);
+	const char *what = foreign_what(text, *n);
+	if (what)
+		die("%s: it is %.*s and not text with numbers; pictures come after the options",
+		    file_name(path), (int)strcspn(what, ";"), what);
 	text[*n] = 0;
 	return text;
 }
@@ -403,20 +395,11 @@ read_image(struct raw_in *in, const struct args *a, const struct img *given, str
 	return (struct dptrace_image){.c = p.c, .h = p.h, .w = p.w, .v = v, .mask = mask};
 }
 
-/* How much the colours of a picture of c planes count. */
-static double
-chroma_of(const struct args *a, size_t c)
-{
-	if (!args_edge(a) || c == 1)
-		return 1;
-	return a->chroma >= 0 ? a->chroma : c == 3 ? 4 : 1;
-}
-
 void
 read_colours(struct raw_in *in, const struct args *a, struct dptrace_image *image)
 {
-	const double k = chroma_of(a, image->c);
 	const size_t n = image->h * image->w, c = image->c;
+	const double k = !args_edge(a) || c == 1 ? 1 : a->chroma >= 0 ? a->chroma : c == 3 ? 4 : 1;
 	float *v = (float *)image->v;
 	bool bad = false;
 

@@ -10,25 +10,11 @@
 
 /* ---- overlays ---- */
 
-static void
-range_of(const struct dptrace_image *im, unsigned maxval, float *lo, float *hi)
-{
-	*lo = 0;
-	*hi = (float)maxval;
-	if (maxval)
-		return;
-	*lo = *hi = im->v[0];
-	for (size_t i = 0; i < im->c * im->h * im->w; i++) {
-		*lo = im->v[i] < *lo ? im->v[i] : *lo;
-		*hi = im->v[i] > *hi ? im->v[i] : *hi;
-	}
-}
-
 int
 overlay_make(struct img *y, const struct dptrace_image *im, unsigned maxval)
 {
 	const size_t sizes[] = {3, im->w, im->h}, n = im->w * im->h;
-	float lo, hi;
+	float lo = 0, hi = (float)maxval;
 	uint8_t *out;
 	int r;
 
@@ -38,7 +24,12 @@ overlay_make(struct img *y, const struct dptrace_image *im, unsigned maxval)
 	if ((r = img_alloc(y)))
 		return r;
 	out = y->data;
-	range_of(im, maxval, &lo, &hi);
+	if (!maxval)
+		lo = hi = im->v[0];
+	for (size_t i = 0; !maxval && i < im->c * n; i++) {
+		lo = im->v[i] < lo ? im->v[i] : lo;
+		hi = im->v[i] > hi ? im->v[i] : hi;
+	}
 	for (size_t i = 0; i < n; i++)
 		for (size_t c = 0; c < 3; c++) {
 			float v = im->v[(im->c >= 3 ? c : 0) * n + i],
@@ -147,18 +138,6 @@ warn_about(const char *name, size_t line, const struct dptrace_trace *t, const s
 	if (has_low_margin(t))
 		warn("%s: line %zu: another course is about as good (margin %.2g): add points",
 		     name, line, t->margin);
-}
-
-/* Prints every vertex, for -v. */
-static void
-explain(const char *name, size_t line, const struct dptrace_trace *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		const struct dptrace_vertex *v = &t->v[i];
-		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
-		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
-		     v->border ? ", border" : "");
-	}
 }
 
 /* The figures of --stats: polylines and vertices, and polylines with each kind of doubt. */
@@ -326,8 +305,12 @@ report_line(struct report *r, const char *name, const struct dptrace_trace *t, s
 	}
 	r->written++;
 	warn_about(name, line, t, r->a);
-	if (r->a->common.verbose)
-		explain(name, line, t);
+	for (size_t i = 0; r->a->common.verbose && i < t->n; i++) {
+		const struct dptrace_vertex *v = &t->v[i];
+		warn("%s: line %zu: vertex %zu at %.3f,%.3f: link score %.4f, margin %.4g%s%s",
+		     name, line, i, v->x, v->y, v->score, v->margin, v->point ? ", given" : "",
+		     v->border ? ", border" : "");
+	}
 	count(r->figure, t);
 }
 

@@ -1,7 +1,6 @@
 /* Resolves options and points into the shapes of segments. */
 #include <math.h>
 
-#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
 #include "dptrace/resolve.h"

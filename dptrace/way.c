@@ -6,10 +6,9 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
-#include "dptrace/way.h"
+#include "dptrace/resolve.h"
 
 /* --- what the cells of a way cost: responses to a picture of one sample a cell -------------------------------------------- */
 

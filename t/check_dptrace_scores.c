@@ -1,5 +1,4 @@
 /* dptrace: link scores against their definition. */
-#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "t/check_dptrace.h"
 

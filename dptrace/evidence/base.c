@@ -4,9 +4,30 @@
 #include <string.h>
 
 #include "common/base/cpu.h"
-#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
+
+/* ---- numbers ---- */
+
+double
+libm_exp_minus(double x)
+{
+	enum { TERMS = 14 };
+	double term = 1, sum = 1;
+	int halvings = 0;
+
+	if (x > 800)
+		return 0;
+	for (; x > .5; x /= 2)
+		halvings++;
+	for (int i = 1; i < TERMS; i++) {
+		term *= x / i;
+		sum += term;
+	}
+	for (sum = 1 / sum; halvings > 0; halvings--)
+		sum *= sum;
+	return sum;
+}
 
 /* ---- rows ---- */
 
@@ -170,28 +191,6 @@ WEIR_CLONES(mark_inside, (float *restrict out, int n, size_t w, size_t h, struct
 	}
 }
 
-/* Sets out[i] to 1 where sample i lies inside the picture and its mask (NULL: none), and to 0 outside. */
-static void
-walk_inside(float *out, int n, size_t w, size_t h, struct walk k, const unsigned char *mask)
-{
-	mark_inside(out, n, w, h, k);
-	for (int i = 0; mask && i < n; i++)
-		if (out[i] > 0)
-			out[i] = mask[pixel_at(k.y + i * k.dy, h) * w + pixel_at(k.x + i * k.dx, w)]
-				     ? 1
-				     : 0;
-}
-
-/* Multiplies out[i] by the gain at sample i, where it is not 0. */
-static void
-walk_gain(float *out, int n, size_t w, size_t h, struct walk k, const struct dptrace_gain *gain)
-{
-	for (int i = 0; i < n; i++)
-		if (out[i] > 0)
-			out[i] *=
-			    gain_at(gain, pixel_at(k.x + i * k.dx, w), pixel_at(k.y + i * k.dy, h));
-}
-
 /* ---- contrast: from derivatives at the base rows to evidence, in place ---- */
 
 /* k bits of a float x >= 0, after its first `skip` bits. The leading bits of such floats are ordered as the floats are. */
@@ -240,18 +239,6 @@ median_size(const struct grid *g, const struct scratch *b, float *top)
 	return n ? median : 0;
 }
 
-/*
- * g0: DPTRACE_SOFT medians, and at least a quarter of the largest size. That minimum keeps the peak of a clear line in a
- * quiet picture from being cut off flat.
- */
-static float
-soft_size(float median, float top)
-{
-	float g0 = DPTRACE_SOFT * median, least = top / 4;
-
-	return g0 > least ? g0 : least;
-}
-
 /* f *= sign * inside / (size + g0). Where the divisor is 0 there is no evidence. */
 WEIR_CLONES(soft_normalise,
 	    (float *restrict f, const float *restrict size, const float *restrict inside,
@@ -286,7 +273,10 @@ normalise_sum(struct base *b, const struct scratch *scratch, const struct grid *
 	const float median = median_size(g, scratch, &top);
 
 	b->blank = top == 0;
-	b->g0 = o->score == DPTRACE_SIN ? 0 : soft_size(median, top);
+	/* The least part of the largest size keeps the peak of a clear line in a quiet picture from being cut off flat. */
+	b->g0 = o->score == DPTRACE_SIN		  ? 0
+		: DPTRACE_SOFT * median > top / 4 ? DPTRACE_SOFT * median
+						  : top / 4;
 	for (int i = 0; i < fields; i++)
 		soft_normalise(b->f[i], scratch->size, scratch->inside,
 			       fields == 3 && rule->polarity >= 0 ? -1 : 1, b->g0, n);
@@ -397,15 +387,6 @@ walk_on(struct walk k, int n)
 	return (struct walk){k.x + n * k.dx, k.y + n * k.dy, k.dx, k.dy};
 }
 
-static float
-value_at(const float *p, size_t w, size_t h, double x, double y)
-{
-	float out;
-
-	walk_sample(&out, 1, p, w, h, (struct walk){x, y, 0, 0}, 0);
-	return out;
-}
-
 /* --- derivatives ------------------------------------------------------------------------------------------------ */
 
 void
@@ -495,9 +476,10 @@ sample_strip(const struct job *j, const float *plane)
 	const struct dptrace_image *im = j->image;
 	const struct walk mid =
 	    walk_on(j->scratch->column[g->ru + g->ncol / 2 * g->sub], SKIRT + g->rv + g->half);
-	const float ref = value_at(plane, im->w, im->h, mid.x, mid.y);
 	const size_t used = (size_t)(g->base + 2 * (SKIRT + g->rv));
+	float ref;
 
+	walk_sample(&ref, 1, plane, im->w, im->h, (struct walk){mid.x, mid.y, 0, 0}, 0);
 	for (int col = 0; col < g->nraw; col++) {
 		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
 
@@ -567,9 +549,17 @@ find_inside(const struct job *j, const struct dptrace_gain *gain)
 	for (int col = 0; col < g->ncol; col++) {
 		const struct walk k = walk_on(j->scratch->column[g->ru + col * g->sub], g->rv);
 		float *out = j->scratch->inside + (size_t)col * base;
-		walk_inside(out, (int)base, im->w, im->h, k, im->mask);
-		if (gain->v)
-			walk_gain(out, (int)base, im->w, im->h, k, gain);
+		mark_inside(out, (int)base, im->w, im->h, k);
+		for (size_t i = 0; (im->mask || gain->v) && i < base; i++) {
+			if (out[i] == 0)
+				continue;
+			const size_t x = pixel_at(k.x + (double)i * k.dx, im->w),
+				     y = pixel_at(k.y + (double)i * k.dy, im->h);
+			if (im->mask && !im->mask[y * im->w + x])
+				out[i] = 0;
+			else
+				out[i] *= gain_at(gain, x, y);
+		}
 	}
 }
 

@@ -11,7 +11,6 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "dptrace/evidence/gain.h"
 #include "dptrace/evidence/strip.h"
 #include "dptrace/numbers.h"
 

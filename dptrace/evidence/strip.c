@@ -142,35 +142,16 @@ parts(double x, double step)
 	return n;
 }
 
-/* Fills in the columns of evidence, at most that far apart, and the columns of samples. */
-static void
-lay_columns(struct grid *g, double length, int gaps, double apart, double sigma)
-{
-	g->per_gap = (int)ceil(length / gaps / apart);
-	g->ncol = g->per_gap * gaps;
-	g->hu = length / g->ncol;
-	g->sub = (int)ceil(g->hu);
-	g->ru = (int)ceil(3 * sigma * g->sub / g->hu);
-	g->nraw = (g->ncol - 1) * g->sub + 1 + 2 * g->ru;
-}
-
-/* Fills in the base rows where rows are dv <= FINE apart. */
-static void
-lay_fine_rows(struct grid *g, double dv)
-{
-	while (2 * dv * g->t <= .75)
-		g->t *= 2;
-	g->q = 1;
-	g->P = dv * g->t;
-	g->half = ((g->rows - 1) / 2 + g->t - 1) / g->t;
-}
-
 /* Fills in the base rows, and the reach of the derivatives across. */
 static void
 lay_rows(struct grid *g, double dv, enum dptrace_score score, double sigma)
 {
 	if (dv <= FINE) {
-		lay_fine_rows(g, dv);
+		while (2 * dv * g->t <= .75)
+			g->t *= 2;
+		g->q = 1;
+		g->P = dv * g->t;
+		g->half = ((g->rows - 1) / 2 + g->t - 1) / g->t;
 	} else {
 		g->m = (int)ceil(dv - .1);
 		g->P = dv / g->m;
@@ -189,7 +170,12 @@ strip_grid(double length, int gaps, int rows, double dv, enum dptrace_score scor
 	const double smooth = score == DPTRACE_SIN ? 1 : sigma;
 	struct grid g = {.rows = rows, .t = 1, .sigma = sigma};
 
-	lay_columns(&g, length, gaps, smooth > 1 ? smooth : 1, sigma);
+	g.per_gap = (int)ceil(length / gaps / (smooth > 1 ? smooth : 1));
+	g.ncol = g.per_gap * gaps;
+	g.hu = length / g.ncol;
+	g.sub = (int)ceil(g.hu);
+	g.ru = (int)ceil(3 * sigma * g.sub / g.hu);
+	g.nraw = (g.ncol - 1) * g.sub + 1 + 2 * g.ru;
 	lay_rows(&g, dv, score, sigma);
 	return g;
 }
@@ -298,20 +284,6 @@ make_column(const struct strip *s, float *column, const float *base, const float
 		}
 }
 
-/* Makes field i where a row is whole base rows, in q phases. */
-static void
-make_phases(const struct strip *s, const struct base *b, int i)
-{
-	const struct grid *g = &s->g;
-	float w[MAXFINE][4];
-
-	for (int p = 0; p < g->t; p++)
-		strip_weights((double)p / g->t, w[p]);
-	for (int c = 0; c < g->ncol; c++)
-		make_column(s, s->f[i] + (size_t)c * (size_t)g->q * s->lane,
-			    b->f[i] + (size_t)c * base_rows(g) + SKIRT, (const float(*)[4])w);
-}
-
 /* Interpolates t fine steps for each of n base rows. The steps of one base row are neighbours in memory. */
 WEIR_CLONES(interleave,
 	    (float *restrict out, const float *restrict b, int n, int t, const float (*w)[4]),
@@ -322,16 +294,15 @@ WEIR_CLONES(interleave,
 			*out++ = strip_cubic(b, w[p]);
 }
 
-/* Makes rows r0..r1-1 of column c of field i where rows are fine steps. Rows beyond the base rows have no evidence. */
+/* Makes rows r0..r1-1 of one column where rows are fine steps. Rows beyond the base rows have no evidence. */
 static void
-make_rows(const struct strip *s, const struct base *b, int i, int c, int r0, int r1,
+make_rows(const struct strip *s, float *column, const float *base, int r0, int r1,
 	  const float (*w)[4])
 {
 	const struct grid *g = &s->g;
 	const int first = g->half * g->t - (g->rows - 1) / 2; /* fine step of row 0 */
 	const int last = g->base + SKIRT - 3;
-	const float *in = b->f[i] + (size_t)c * base_rows(g) + SKIRT;
-	float *out = s->f[i] + (size_t)c * s->lane + PAD;
+	float *out = column + PAD;
 	int b0 = floor_div(first + r0, g->t), b1 = floor_div(first + r1 - 1, g->t);
 
 	for (; b0 < 1 - SKIRT && b0 <= b1; b0++)
@@ -341,51 +312,38 @@ make_rows(const struct strip *s, const struct base *b, int i, int c, int r0, int
 		for (int p = 0; p < g->t; p++)
 			out[b1 * g->t + p - first] = 0;
 	if (b0 <= b1)
-		interleave(out + (b0 * g->t - first), in + b0, b1 - b0 + 1, g->t, w);
-}
-
-/* Makes field i where rows are fine steps. Each column has only the rows that links of its gap can pass. */
-static void
-make_fine(const struct strip *s, const struct base *b, const struct course *c, int i)
-{
-	const struct grid *g = &s->g;
-	float w[MAXFINE][4];
-
-	for (int p = 0; p < g->t; p++)
-		strip_weights((double)p / g->t, w[p]);
-	for (int col = 0; col < g->ncol; col++) {
-		const int k = col / g->per_gap, o0 = c->o[k], o1 = c->o[k + 1];
-		const int e0 = o0 + c->d[k], e1 = o1 + c->d[k + 1];
-		make_rows(s, b, i, col, o0 < o1 ? o0 : o1, e0 > e1 ? e0 : e1, (const float(*)[4])w);
-	}
-}
-
-/* Makes the offsets and the factors of all links over gaps h wide that climb at most most rows. */
-static void
-make_slopes(struct strip *s, double h, double dv, int most)
-{
-	const struct grid *g = &s->g;
-
-	for (int t = -most; t <= most; t++) {
-		const int i = t + g->rows - 1;
-		for (int c = 0; c < g->per_gap; c++)
-			s->offset[i * g->per_gap + c] = strip_offset(g, s->lane, t, c);
-		s->slope[i] = strip_slope(s->o, &s->rule, h, t * dv, g->per_gap);
-	}
+		interleave(out + (b0 * g->t - first), base + b0, b1 - b0 + 1, g->t, w);
 }
 
 void
 strip_fill(struct strip *s, const struct base *b, const struct course *c)
 {
+	const struct grid *g = &s->g;
 	const int fields = s->o->score == DPTRACE_RIDGE ? 3 : 2, most = course_climb(c);
+	float weight[MAXFINE][4];
+	const float(*w)[4] = (const float(*)[4])weight;
 
-	s->lane = lanes_up(s->g.rows) + 2 * PAD;
+	s->lane = lanes_up(g->rows) + 2 * PAD;
+	for (int p = 0; p < g->t; p++)
+		strip_weights((double)p / g->t, weight[p]);
 	for (int i = 0; i < fields; i++)
-		if (s->g.m)
-			make_phases(s, b, i);
-		else
-			make_fine(s, b, c, i);
-	make_slopes(s, c->h[0], c->dv, most);
+		for (int col = 0; col < g->ncol; col++) {
+			/* Where rows are fine steps, a column has only the rows that links of its gap can pass. */
+			const int k = col / g->per_gap, o0 = c->o[k], o1 = c->o[k + 1],
+				  e0 = o0 + c->d[k], e1 = o1 + c->d[k + 1];
+			float *column = s->f[i] + (size_t)col * (size_t)g->q * s->lane;
+			const float *base = b->f[i] + (size_t)col * base_rows(g) + SKIRT;
+			if (g->m)
+				make_column(s, column, base, w);
+			else
+				make_rows(s, column, base, at_most(o0, o1), at_least(e0, e1), w);
+		}
+	for (int t = -most; t <= most; t++) {
+		const int i = t + g->rows - 1;
+		for (int j = 0; j < g->per_gap; j++)
+			s->offset[i * g->per_gap + j] = strip_offset(g, s->lane, t, j);
+		s->slope[i] = strip_slope(s->o, &s->rule, c->h[0], t * c->dv, g->per_gap);
+	}
 }
 
 /* ---- scores ---- */
@@ -448,31 +406,26 @@ sum_edge(float *restrict out, const struct rows *r, int k, int x, bool either)
 		*(lanes *)(out + x + i * WIDTH) = r->c->width * a[i];
 }
 
+CPU_INLINE void
+sum_links(float *restrict out, const struct rows *r, int k, int x, bool ridge, bool either)
+{
+	if (ridge)
+		sum_ridge(out, r, k, x, either);
+	else if (either)
+		sum_edge(out, r, k, x, true);
+	else
+		sum_edge(out, r, k, x, false);
+}
+
 /* The scores [a, b) of a row, four groups at a time while there are four. */
-WEIR_CLONES(ridge_row, (float *restrict out, const struct rows *r, int a, int b, bool either),
-	    (out, r, a, b, either))
+WEIR_CLONES(sum_row,
+	    (float *restrict out, const struct rows *r, int a, int b, bool ridge, bool either),
+	    (out, r, a, b, ridge, either))
 {
 	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
-		sum_ridge(out, r, 4, a, either);
+		sum_links(out, r, 4, a, ridge, either);
 	for (; a < b; a += GROUP)
-		sum_ridge(out, r, 1, a, either);
-}
-
-WEIR_CLONES(edge_row, (float *restrict out, const struct rows *r, int a, int b), (out, r, a, b))
-{
-	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
-		sum_edge(out, r, 4, a, true);
-	for (; a < b; a += GROUP)
-		sum_edge(out, r, 1, a, true);
-}
-
-WEIR_CLONES(signed_edge_row, (float *restrict out, const struct rows *r, int a, int b),
-	    (out, r, a, b))
-{
-	for (; b - a >= 4 * GROUP; a += 4 * GROUP)
-		sum_edge(out, r, 4, a, false);
-	for (; a < b; a += GROUP)
-		sum_edge(out, r, 1, a, false);
+		sum_links(out, r, 1, a, ridge, either);
 }
 
 /* Turns the mean evidence out[x] of each link in [a, b) into its score under the cost. */
@@ -501,12 +454,9 @@ strip_score(const struct segment *s, int g, int slope, int j, int a, int b, floa
 			       .n = p->g.per_gap,
 			       .c = &p->slope[t + p->g.rows - 1]};
 
-	if (o->score == DPTRACE_RIDGE)
-		ridge_row(out, &r, a, b, p->rule.polarity == 0);
-	else if (o->polarity)
-		signed_edge_row(out, &r, a, b);
-	else
-		edge_row(out, &r, a, b);
+	const bool ridge = o->score == DPTRACE_RIDGE;
+
+	sum_row(out, &r, a, b, ridge, (ridge ? p->rule.polarity : o->polarity) == 0);
 	if (p->rule.cost)
 		cost_row(out, a, b, r.c->length, p->rule.floor, p->rule.cap);
 }

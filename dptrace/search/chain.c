@@ -222,18 +222,6 @@ meet_back(struct chain *c, int k)
 	links_rebase(links_of(c, c->leave, k - 1), last_links(p));
 }
 
-/* What the best polyline through a sample at least c->apart from at loses against the best one through at. */
-static float
-margin_at(const struct chain *c, const float *through, int d, int at)
-{
-	float other = NEVER;
-
-	for (int j = 0; j < d; j++)
-		if (abs(j - at) >= c->apart && through[j] > other)
-			other = through[j];
-	return other > NEVER / 2 ? through[at] - other : INFINITY;
-}
-
 /*
  * Computes margin of segment k and leave of the segment before. at and leave of segment k must be there, so
  * the segments are visited from the last one on.
@@ -246,9 +234,15 @@ passage_margin(struct chain *c, int k)
 
 	recur_backward(s, links_of(c, c->leave, k), c->threads);
 	margin[0] = margin[s->c.n - 1] = INFINITY;
-	for (int g = 1; g < s->c.n - 1; g++)
-		margin[g] = margin_at(c, s->through + (size_t)g * (size_t)c->maxd, s->c.d[g],
-				      chain_at(c, k)[g]);
+	for (int g = 1; g < s->c.n - 1; g++) {
+		const float *through = s->through + (size_t)g * (size_t)c->maxd;
+		const int at = chain_at(c, k)[g];
+		float other = NEVER;
+		for (int j = 0; j < s->c.d[g]; j++)
+			if (abs(j - at) >= c->apart && through[j] > other)
+				other = through[j];
+		margin[g] = other > NEVER / 2 ? through[at] - other : INFINITY;
+	}
 	if (k > 0)
 		meet_back(c, k);
 }
@@ -278,18 +272,6 @@ best_last(const struct chain *c, int k, const struct step *next, int start)
 	return best.link;
 }
 
-static void
-score_links(struct chain *c, int k, const struct segment *s)
-{
-	const int *at = chain_at(c, k);
-	float *link = c->link + c->node[k], room[GROUP];
-
-	for (int g = 0; g < s->c.n - 1; g++) {
-		s->score(s, g, at[g + 1] - at[g], at[g], 0, GROUP, room);
-		link[g] = room[0];
-	}
-}
-
 /* Fills at and link of all segments, and margin where it is asked for. One sweep from the end serves them all. */
 static void
 trace_back(struct chain *c)
@@ -305,7 +287,11 @@ trace_back(struct chain *c)
 		at[n - 1] = link % s->c.d[n - 1];
 		at[n - 2] = link / s->c.d[n - 1];
 		recur_trace(s, at);
-		score_links(c, k, s);
+		for (int g = 0; g < n - 1; g++) {
+			float room[GROUP];
+			s->score(s, g, at[g + 1] - at[g], at[g], 0, GROUP, room);
+			c->link[c->node[k] + (size_t)g] = room[0];
+		}
 		start = at[0];
 		next = first_step(&c->ends[k], at[0], at[1]);
 		if (c->margins)

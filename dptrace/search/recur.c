@@ -23,7 +23,7 @@
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "dptrace/numbers.h"
-#include "dptrace/search/segment.h"
+#include "dptrace/search/chain.h"
 
 /* ---- windows ---- */
 
@@ -74,13 +74,25 @@ segment_take(struct segment *s, struct arena *a, int n, int rows, int maxd, bool
 	}
 }
 
+/* The series have an error of 1e-14. They are the same to the last bit on any CPU, as dptrace/numbers.h asks. */
 struct bound
 bound_of(double phi)
 {
-	struct bound b;
+	enum { HALVINGS = 3, TERMS = 9 };
+	double term = phi / (1 << HALVINGS), square = term * term, s = term, c = 1, even = 1;
 
-	libm_sincos(phi, &b.sin, &b.cos);
-	return b;
+	for (int i = 1; i < TERMS; i++) {
+		even = -even * square / ((2 * i - 1) * (2 * i));
+		term = -term * square / ((2 * i) * (2 * i + 1));
+		c += even;
+		s += term;
+	}
+	for (int i = 0; i < HALVINGS; i++) {
+		const double twice = 2 * s * c;
+		c = (c - s) * (c + s);
+		s = twice;
+	}
+	return (struct bound){c, s};
 }
 
 int
@@ -252,23 +264,6 @@ narrow(struct segment *s, struct gap *og, const struct gap *ig, const struct win
 	}
 }
 
-/*
- * Chooses the rows of gap g. An inner gap has the slopes that climb at most most rows. The first and the last gap have one
- * row for each sample.
- */
-static void
-lay_rows(struct gap *gap, const struct course *c, int g, int most)
-{
-	int first = -(c->d[g] - 1), last = c->d[g + 1] - 1;
-
-	if (g > 0 && g < c->n - 2) {
-		first = at_least(first, -most - gap->climb);
-		last = at_most(last, most - gap->climb);
-	}
-	gap->s0 = first;
-	gap->nrow = at_least(last - first + 1, 0);
-}
-
 void
 segment_shape(struct segment *s, struct bound phi)
 {
@@ -279,7 +274,12 @@ segment_shape(struct segment *s, struct bound phi)
 	for (int g = 0; g + 1 < c->n; g++) {
 		struct gap *gap = &s->gap[g];
 		gap->climb = c->o[g + 1] - c->o[g];
-		lay_rows(gap, c, g, most);
+		/* An inner gap has the slopes that climb at most most rows, the first and the last one a row for each sample. */
+		const bool inner = g > 0 && g < c->n - 2;
+		gap->s0 = at_least(1 - c->d[g], inner ? -most - gap->climb : INT_MIN);
+		gap->nrow =
+		    at_most(c->d[g + 1] - 1, inner ? most - gap->climb : INT_MAX) + 1 - gap->s0;
+		gap->nrow = at_least(gap->nrow, 0);
 		gap->ldf = row_length(c->d[g + 1]);
 		gap->lds = row_length(c->d[g]);
 		for (int r = 0; r < gap->nrow; r++) {
@@ -355,16 +355,6 @@ max_of_rows(float *restrict o, const float *restrict row, size_t ld, int rows, i
 	}
 }
 
-/* The samples [a, b) of the common guide, within [x0, x1), at which row s of the gap has links in from..to-1. */
-static inline void
-clip_lanes(const struct sweep *w, const struct gap *gap, int s, int x0, int x1, int *a, int *b)
-{
-	int shift = w->sign > 0 ? 0 : s;
-
-	*a = at_least(x0, gap->from[s - gap->s0] + shift);
-	*b = at_most(x1, gap->to[s - gap->s0] + shift);
-}
-
 /*
  * The scores of row s; element 0 belongs to lane x0. Forward they are computed here, and kept if the gap has S. Backward
  * they are those kept.
@@ -409,14 +399,16 @@ WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *r
 	for (int x = 0; x < LANES; x++)
 		back[x] = NEVER;
 	for (; s < send; s++) {
-		int a, b, t = s + gap->climb + w->mid;
+		const int t = s + gap->climb + w->mid, shift = w->sign > 0 ? 0 : s;
+		/* The samples of the common guide at which row s has links. */
+		const int a = at_least(x0, gap->from[s - gap->s0] + shift),
+			  b = at_most(x1, gap->to[s - gap->s0] + shift);
 		int l = at_least(w->lo[t] - w->climb_in, first),
 		    h = at_most(w->hi[t] - w->climb_in, last);
 
 		float *o = w->sign > 0 ? row_of(gap, gap->F, gap->ldf, s) + x0 + s
 				       : row_of(gap, gap->H, gap->lds, s) + x0 - s;
 
-		clip_lanes(w, gap, s, x0, x1, &a, &b);
 		if (a >= b || l > h) {
 			for (int x = a - x0; x < b - x0; x++)
 				o[x] = NEVER;
@@ -550,23 +542,6 @@ recur_forward(struct segment *s, const float *entry, enum dptrace_method method,
 	}
 }
 
-/* Computes H of the last gap. The link from sample j of guide n-2 to sample k has entry j * d[n-1] + k. */
-static void
-leave_by(struct segment *s, const float *leave)
-{
-	const struct gap *gap = &s->gap[s->c.n - 2];
-	const int d = s->c.d[s->c.n - 1];
-
-	for (int r = 0; r < gap->nrow; r++) {
-		float *h = gap->H + (size_t)r * gap->lds;
-
-		empty_row(h, gap->lds);
-		for (int j = gap->from[r]; j < gap->to[r]; j++)
-			h[j] = gap->S[(size_t)r * gap->lds + (size_t)j] +
-			       leave[j * d + j + r + gap->s0];
-	}
-}
-
 WEIR_CLONES(through_row,
 	    (float *restrict best, const float *restrict f, const float *restrict h,
 	     const float *restrict s, int a, int b),
@@ -597,7 +572,16 @@ find_through(struct segment *s, int g)
 void
 recur_backward(struct segment *s, const float *leave, int threads)
 {
-	leave_by(s, leave);
+	const struct gap *gap = &s->gap[s->c.n - 2];
+
+	for (int r = 0; r < gap->nrow; r++) { /* H of the last gap */
+		float *h = gap->H + (size_t)r * gap->lds;
+
+		empty_row(h, gap->lds);
+		for (int j = gap->from[r]; j < gap->to[r]; j++)
+			h[j] = gap->S[(size_t)r * gap->lds + (size_t)j] +
+			       leave[j * s->c.d[s->c.n - 1] + j + r + gap->s0];
+	}
 	find_through(s, s->c.n - 2);
 	for (int g = s->c.n - 3; g >= 0; g--) {
 		const struct sweep w = sweep_of(s, g, -1);

@@ -5,7 +5,7 @@
 #include "gpu/dptrace/job.h"
 
 extern "C" {
-#include "dptrace/evidence/gain.h"
+#include "dptrace/evidence/strip.h"
 }
 
 /* A segment's strip. Sizes and offsets are in elements. */
