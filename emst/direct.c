@@ -133,8 +133,10 @@ emst_direct(const struct emst_set *s, const double *core, struct emst_tree *t)
 		t->length[i] = sqrt(edge[i].d2);
 	}
 	weir_free_all(d.tree, best, edge);
-	if (!room)
-		emst_tree_free(t);
+	if (!room) {
+		weir_free_all(t->edge, t->length);
+		*t = (struct emst_tree){0};
+	}
 	return room ? 0 : -ENOMEM;
 }
 
