@@ -1,5 +1,5 @@
 /*
- * Sine, cosine and exponential in plain additions and multiplications. They are the same to the last bit on any CPU. libm
+ * The exponential, and sine and cosine in bound_of(), are additions and multiplications: the same to the last bit on any CPU. libm
  * chooses its functions by CPU, with or without FMA, and their last bit differs. That bit may decide whether a turn is
  * admissible, or change a tap. Square roots and roundings are exact everywhere.
  */
