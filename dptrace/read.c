@@ -13,7 +13,7 @@
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 #include "common/stream/nodata.h"
 #include "dptrace/args.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/progress.h"
+#include "common/base/stats.h"
 #include "common/base/roots.h"
 #include "emst/args.h"
 #include "emst/vertices.h"

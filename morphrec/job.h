@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/stream/img.h"
 #include "common/stream/raw.h"

@@ -4,7 +4,7 @@
 #include "common/base/fft.h"
 #include "common/base/stats.h"
 #include "common/base/sample.h"
-#include "common/stream/npy.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 #include "t/check.h"
 

@@ -85,9 +85,9 @@ header() {
 	fails 1 'this is PNM; it needs no conversion' pngtoraw a.pgm
 	fails 1 'empty input' pngtoraw /dev/null
 	fails 1 'CRC error' pngtoraw <(head -c 30 a.png && printf x && tail -c +32 a.png)
-	fails 1 'exceed the limit; see --max-bytes' pngtoraw --max-bytes=9 a.png
+	fails 1 'exceeds the limit of 9; raise it with --max-bytes' pngtoraw --max-bytes=9 a.png
 	fails 1 'No space left' bash -c 'pngtoraw a.png >/dev/full'
 	fails 1 'No space left' bash -c 'rawtopng a.pgm >/dev/full'
 	# A picture of 2^31 - 1 by 2^31 - 1 in 46 bytes.
-	fails 1 'pixels are too many' pngtoraw <(printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x10\6\0\0\0\x44\x59\xd7\x25\0\0\0\1IDATx')
+	fails 1 'the size of the payload overflows' pngtoraw <(printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff\x10\6\0\0\0\x44\x59\xd7\x25\0\0\0\1IDATx')
 }

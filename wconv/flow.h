@@ -2,7 +2,6 @@
 #ifndef WEIR_WCONV_FLOW_H
 #define WEIR_WCONV_FLOW_H
 
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/stream/raw.h"
 

@@ -20,16 +20,6 @@ cpu_name(enum cpu_level level)
 }
 
 #if defined(__x86_64__)
-/* Returns bits for the parts of the CPU's state that the system saves: 0x06 for the AVX registers, 0xe0 for AVX-512's. */
-static unsigned
-saved_state(void)
-{
-	unsigned lo, hi;
-
-	__asm__("xgetbv" : "=a"(lo), "=d"(hi) : "c"(0));
-	return lo;
-}
-
 static enum cpu_level
 detect(void)
 {
@@ -44,7 +34,8 @@ detect(void)
 
 	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & one) != one)
 		return CPU_GENERIC;
-	state = saved_state();
+	/* What the system saves of the CPU's state: 0x06 are the AVX registers, 0xe0 AVX-512's. */
+	__asm__("xgetbv" : "=a"(state), "=d"(d) : "c"(0));
 	if ((state & STATE256) != STATE256 || !__get_cpuid(0x80000001, &a, &b, &c, &d) ||
 	    (c & extended) != extended || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
 	    (b & seven) != seven)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/die.h"
+#include "common/base/why.h"
 
 static bool quiet;
 static FILE *held; /* lines that wait */
@@ -147,4 +148,15 @@ void
 warn_quiet(bool on)
 {
 	quiet = on;
+}
+
+int
+why_set(struct why *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why->text, sizeof why->text, fmt, ap);
+	va_end(ap);
+	return -1;
 }

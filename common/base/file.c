@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -57,13 +56,11 @@ real_directory(const char *path)
 static char *
 join_path(const char *dir, const char *base)
 {
-	const size_t n = strlen(dir) + strlen(base) + 2;
-	char *path = weir_xalloc(n, 1);
+	char *path;
 
-	if (*base == '/')
-		snprintf(path, n, "%s", base);
-	else
-		snprintf(path, n, "%s/%s", strcmp(dir, "/") ? dir : "", base);
+	if (asprintf(&path, "%s%s%s", *base == '/' || !strcmp(dir, "/") ? "" : dir,
+		     *base == '/' ? "" : "/", base) < 0)
+		die("no memory");
 	return path;
 }
 
@@ -487,16 +484,6 @@ open_path(struct file_out *out, const char *path)
 		die("%s: %s", path, strerror(errno));
 }
 
-/* Whether two outputs would mix or replace each other. Two may go to one device, such as /dev/null. */
-static bool
-collide(const struct file_out *a, const struct file_out *b)
-{
-	if (a->path && b->path && !strcmp(a->path, b->path))
-		return true;
-	return a->exists && b->exists && same_file(&a->st, &b->st) &&
-	       (S_ISREG(a->st.st_mode) || S_ISFIFO(a->st.st_mode));
-}
-
 /* A process that dies passes on what it wrote in place so far. */
 static void
 flush_unfinished(void)
@@ -520,8 +507,11 @@ file_create(const char *path, bool report)
 	}
 	if (out->f)
 		out->exists = !fstat(fileno(out->f), &out->st);
+	/* Two outputs may go to one device, such as /dev/null, where they do not mix or replace each other. */
 	for (const struct file_out *o = outputs; o; o = o->next)
-		if (collide(o, out))
+		if ((o->path && out->path && !strcmp(o->path, out->path)) ||
+		    (o->exists && out->exists && same_file(&o->st, &out->st) &&
+		     (S_ISREG(o->st.st_mode) || S_ISFIFO(o->st.st_mode))))
 			die_usage("%s: two outputs go to this file", out->name);
 	for (const struct input *i = inputs; i; i = i->next)
 		if (grows(out, &i->st))

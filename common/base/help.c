@@ -138,18 +138,6 @@ format_help(const struct opt *o, char text[HELP_MAX])
 	}
 }
 
-static void
-print_option(const struct opt *o)
-{
-	char text[128], help[HELP_MAX];
-
-	snprintf(text, sizeof text, "%s%s%s%s%s", o->name, o->arg ? (o->absent ? "[=" : "=") : "",
-		 o->arg ? o->arg : "", o->absent ? "]" : "", o->required ? " *" : "");
-	format_help(o, help);
-	print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
-				 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
-}
-
 /* Prints a heading and the options of the group, in the order of the table; nothing where there are none. */
 static void
 print_group(const struct opt *row, size_t n, enum opt_group group)
@@ -157,6 +145,7 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	static const char *const title[] = {[OPT_COMPUTE] = "What to compute",
 					    [OPT_DATA] = "Input and output",
 					    [OPT_RUN] = "Running"};
+	char text[128], help[HELP_MAX];
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
@@ -168,7 +157,13 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 		if (!any)
 			printf("\n%s:\n", title[group]);
 		any = true;
-		print_option(&row[i]);
+		const struct opt *o = &row[i];
+		snprintf(text, sizeof text, "%s%s%s%s%s", o->name,
+			 o->arg ? (o->absent ? "[=" : "=") : "", o->arg ? o->arg : "",
+			 o->absent ? "]" : "", o->required ? " *" : "");
+		format_help(o, help);
+		print_words(help, printf("  %c%c%c --%-20s ", o->letter ? '-' : ' ',
+					 o->letter ? o->letter : ' ', o->letter ? ',' : ' ', text));
 	}
 }
 

@@ -1,6 +1,5 @@
 #include <limits.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/limits.h"
+#include "common/base/words.h"
 
 #define GROUPS "/proc/self/cgroup"
 #define MOUNT  "/sys/fs/cgroup"
@@ -68,35 +68,6 @@ bytes_of(const char *group)
 	return SIZE_MAX;
 }
 
-/* Returns the least limit of a group and of all groups above it, since each has its own. It overwrites group. */
-static size_t
-least_upwards(char *group, size_t root, size_t (*of)(const char *group))
-{
-	size_t limit = of(group);
-
-	for (char *slash; (slash = strrchr(group, '/')) && (size_t)(slash - group) >= root;) {
-		*slash = 0;
-		limit = least(limit, of(group));
-	}
-	return limit;
-}
-
-/* Whether a list of names, separated by commas and ended by a colon, has this one. */
-static bool
-names_it(const char *list, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (;;) {
-		const size_t length = strcspn(list, ",:");
-		if (length == n && !strncmp(list, name, n))
-			return true;
-		if (list[length] != ',')
-			return false;
-		list += length + 1;
-	}
-}
-
 /*
  * Returns the least limit of all groups of this process. A line of the list is NUMBER:CONTROLLERS:PATH. Version 2 names no
  * controllers; version 1 mounts each controller under its name.
@@ -115,13 +86,19 @@ of_groups(const char *proc_cgroup, const char *root, const char *controller,
 			continue;
 		*path++ = 0;
 		path[strcspn(path, "\n")] = 0;
-		if (names[1] && !names_it(names + 1, controller))
+		if (names[1] &&
+		    word_index(names + 1, ',', controller, strlen(controller), strncmp) < 0)
 			continue;
 		if (!strcmp(path, "/"))
 			*path = 0;
 		snprintf(group, sizeof group, "%s%s%s%s", root, names[1] ? "/" : "",
 			 names[1] ? controller : "", path);
-		limit = least(limit, least_upwards(group, strlen(root), of));
+		/* The groups above it have limits of their own. */
+		limit = least(limit, of(group));
+		for (char *slash; (slash = strrchr(group, '/')) && slash >= group + strlen(root);) {
+			*slash = 0;
+			limit = least(limit, of(group));
+		}
 	}
 	if (f)
 		fclose(f);

@@ -133,17 +133,6 @@ drop_oldest(void)
 	munmap(take_kept(0), bytes);
 }
 
-/* Finds the limit when it is needed: files of the control groups say it, in .1 ms. */
-static size_t
-most_kept(void)
-{
-	const size_t least = 64 << 20, share = kept.on && !kept.most ? limits_bytes() / 16 : 0;
-
-	if (kept.on && !kept.most)
-		kept.most = share > least ? share : least;
-	return kept.most;
-}
-
 void *
 weir_take(size_t n, size_t size)
 {
@@ -173,7 +162,12 @@ weir_give(void *p, size_t n, size_t size)
 		return;
 	}
 	pthread_mutex_lock(&kept.lock);
-	if (bytes > most_kept()) {
+	/* The limit is found when it is needed: files of the control groups say it, in .1 ms. */
+	if (kept.on && !kept.most) {
+		const size_t least = 64 << 20, share = limits_bytes() / 16;
+		kept.most = share > least ? share : least;
+	}
+	if (bytes > kept.most) {
 		munmap(p, bytes);
 		pthread_mutex_unlock(&kept.lock);
 		return;

@@ -161,21 +161,16 @@ find_word(const struct opt *o, const char *value, int *to)
 	return false;
 }
 
-/* Returns our word for a type as NumPy and NRRD call it; the same word where it is none. */
-static const char *
-type_word(const char *word)
-{
-	const enum img_type type = !strcmp(word, "float32")   ? IMG_F32
-				   : !strcmp(word, "float64") ? IMG_F64
-							      : img_type_named(word);
-
-	return type == IMG_NONE ? word : type == IMG_I8 ? "char" : img_type_name(type);
-}
-
 static void
 store_word(const struct opt *o, const char *value, int *to)
 {
-	if (!find_word(o, value, to) && !find_word(o, type_word(value), to))
+	/* Types may be called as NumPy and NRRD do it. */
+	const enum img_type type = !strcmp(value, "float32")   ? IMG_F32
+				   : !strcmp(value, "float64") ? IMG_F64
+							       : img_type_named(value);
+	const char *own = type == IMG_I8 ? "char" : img_type_name(type);
+
+	if (!find_word(o, value, to) && (type == IMG_NONE || !find_word(o, own, to)))
 		die_usage("%s: '%s' is not one of %s", spelled(o), value, o->words);
 }
 
@@ -405,15 +400,6 @@ put_history(FILE *f, const struct opt *o, const char *value)
 
 /* --- parsing --------------------------------------------------------------------------------- */
 
-static size_t
-row_of(const struct rows *r, int c)
-{
-	for (size_t i = 0; c < LONG && i < r->n; i++)
-		if (r->v[i].letter == c)
-			return i;
-	return (size_t)c - LONG;
-}
-
 static void
 fill_getopt(const struct rows *r, struct option *longs, char *shorts,
 	    char american_names[][MAXNAME])
@@ -591,7 +577,9 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 			continue;
 		if (c == '?' || c == ':')
 			die_refused(p, r, argv, c);
-		size_t i = row_of(r, c);
+		size_t i = c < LONG ? 0 : (size_t)c - LONG;
+		while (c < LONG && r->v[i].letter != c)
+			i++;
 		const bool cut = !strncmp(argv[at], "--", 2) &&
 				 strcspn(argv[at] + 2, "=") != strlen(r->v[i].name);
 		if (cut && replace_alias(r, argv, at))

@@ -4,6 +4,7 @@
 
 #include "common/base/cpu.h"
 #include "common/base/sample.h"
+#include "common/base/words.h"
 
 #define LOAD(NAME, TYPE)                                                                    \
 	WEIR_CLONES(load_##NAME, (double *restrict out, const void *restrict in, size_t n), \
@@ -115,15 +116,9 @@ img_is_float(enum img_type type)
 enum img_type
 img_type_named(const char *word)
 {
-	const size_t n = strlen(word);
-
 	for (enum img_type t = IMG_I8; t <= IMG_F64; t++)
-		for (const char *w = types[t].words; *w; w += *w == '|') {
-			size_t len = strcspn(w, "|");
-			if (len == n && !strncasecmp(w, word, n))
-				return t;
-			w += len;
-		}
+		if (word_index(types[t].words, '|', word, strlen(word), strncasecmp) >= 0)
+			return t;
 	return IMG_NONE;
 }
 

@@ -70,4 +70,22 @@ void swap_bytes(void *buf, size_t count, size_t size);
 /* Returns the largest of count unsigned samples of 1 or 2 bytes, at memory speed. */
 unsigned sample_max(const void *buf, size_t count, size_t size);
 
+/* The integer of 1 to 8 bytes at `at`, without a sign. */
+static inline uint64_t
+bytes_load(const unsigned char *at, size_t bytes, bool little)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		v = v << 8 | at[little ? bytes - 1 - i : i];
+	return v;
+}
+
+static inline void
+bytes_store(unsigned char *at, size_t bytes, bool little, uint64_t v)
+{
+	for (size_t i = 0; i < bytes; i++)
+		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
+}
+
 #endif

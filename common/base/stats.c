@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/die.h"
@@ -34,14 +35,6 @@ stats_skip(void)
 	last = clock_now();
 }
 
-/* JSON has neither NaN nor infinity. */
-static bool
-is_json(const char *value)
-{
-	value += *value == '-';
-	return strcmp(value, "nan") && strcmp(value, "inf");
-}
-
 void
 stats_add(struct stats *st, const char *name, const char *fmt, ...)
 {
@@ -49,41 +42,41 @@ stats_add(struct stats *st, const char *name, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&value, fmt, ap) < 0 ||
-	    asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name,
-		     is_json(value) ? value : "null") < 0)
+	if (vasprintf(&value, fmt, ap) < 0)
 		die("no memory");
 	va_end(ap);
+	/* JSON has neither NaN nor infinity. */
+	const char *size = value + (*value == '-');
+	const bool none = !strcmp(size, "nan") || !strcmp(size, "inf");
+	if (asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name, none ? "null" : value) <
+	    0)
+		die("no memory");
 	free(value);
 	free(st->own);
 	st->own = own;
-}
-
-static void
-put(FILE *f, const struct stats *st)
-{
-	const double *s = st->seconds;
-
-	fprintf(f, "{\"program\": \"%s\", \"version\": \"%s\", \"items\": %llu", weir_prog,
-		WEIR_VERSION, (unsigned long long)st->items);
-	fprintf(f, ", \"bytes_in\": %llu, \"bytes_out\": %llu", (unsigned long long)st->bytes_in,
-		(unsigned long long)st->bytes_out);
-	fprintf(f, ", \"threads\": %d, \"device\": \"%s\", \"peak_bytes\": %zu",
-		st->threads ? st->threads : 1, st->device ? st->device : "cpu", weir_peak_bytes());
-	fprintf(
-	    f, ", \"seconds\": {\"read\": %.6f, \"plan\": %.6f, \"compute\": %.6f, \"write\": %.6f",
-	    s[STATS_READ], s[STATS_PLAN], s[STATS_COMPUTE], s[STATS_WRITE]);
-	fprintf(f, ", \"total\": %.6f}%s}\n", clock_now() - st->start, st->own ? st->own : "");
 }
 
 void
 stats_print(struct stats *st, const struct opt_common *o)
 {
 	FILE *f = o->report ? file_stream(o->report) : stderr;
+	const double *s = st->seconds;
 
 	if (o->stats) {
 		errno = 0;
-		put(f, st);
+		fprintf(f, "{\"program\": \"%s\", \"version\": \"%s\", \"items\": %llu", weir_prog,
+			WEIR_VERSION, (unsigned long long)st->items);
+		fprintf(f, ", \"bytes_in\": %llu, \"bytes_out\": %llu",
+			(unsigned long long)st->bytes_in, (unsigned long long)st->bytes_out);
+		fprintf(f, ", \"threads\": %d, \"device\": \"%s\", \"peak_bytes\": %zu",
+			st->threads ? st->threads : 1, st->device ? st->device : "cpu",
+			weir_peak_bytes());
+		fprintf(f,
+			", \"seconds\": {\"read\": %.6f, \"plan\": %.6f, \"compute\": %.6f, "
+			"\"write\": %.6f",
+			s[STATS_READ], s[STATS_PLAN], s[STATS_COMPUTE], s[STATS_WRITE]);
+		fprintf(f, ", \"total\": %.6f}%s}\n", clock_now() - st->start,
+			st->own ? st->own : "");
 		if (ferror(f))
 			die("%s: %s", o->report ? o->stats : "(stderr)", strerror(errno));
 		if (o->report)
@@ -91,4 +84,43 @@ stats_print(struct stats *st, const struct opt_common *o)
 	}
 	free(st->own);
 	st->own = NULL;
+}
+
+/* --- progress --- */
+
+enum { WIDTH = 40 };
+
+void
+progress_start(struct progress *p, bool quiet)
+{
+	*p = (struct progress){0};
+	if (!quiet)
+		p->start = p->last = clock_now();
+}
+
+void
+progress_step(struct progress *p, double done)
+{
+	static const char bar[WIDTH + 1] = "########################################";
+	double now;
+
+	if (p->start == 0)
+		return;
+	now = clock_now();
+	if (now - p->start < 2 || now - p->last < .2)
+		return;
+	if (!isatty(STDERR_FILENO)) {
+		*p = (struct progress){0};
+		return;
+	}
+	p->last = now;
+	fprintf(stderr, "\r[%-*.*s] %3.0f %%", WIDTH, (int)(done * WIDTH), bar, 100 * done);
+}
+
+void
+progress_end(struct progress *p)
+{
+	if (p->last > p->start)
+		fprintf(stderr, "\r%*s\r", WIDTH + 8, "");
+	p->start = 0;
 }

@@ -39,4 +39,16 @@ void stats_add(struct stats *st, const char *name, const char *fmt, ...)
 /* With --stats, writes the object to its file or to stderr, and dies when that fails. Always frees what st owns. */
 void stats_print(struct stats *st, const struct opt_common *o);
 
+/*
+ * A progress bar on stderr. It appears after two seconds, when stderr is a terminal and --quiet is not given. Only one thread
+ * may call these functions.
+ */
+struct progress {
+	double start, last; /* seconds; start 0: no bar is shown */
+};
+
+void progress_start(struct progress *p, bool quiet);
+void progress_step(struct progress *p, double done); /* done: 0..1 */
+void progress_end(struct progress *p);		     /* wipes the bar */
+
 #endif

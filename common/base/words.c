@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,4 +149,44 @@ word_quoted(char **s)
 	++*s;
 	*to = 0;
 	return w;
+}
+
+int
+word_index(const char *list, char sep, const char *word, size_t n,
+	   int (*compare)(const char *a, const char *b, size_t n))
+{
+	for (int i = 0;; i++) {
+		const char *end = strchrnul(list, sep);
+
+		if ((size_t)(end - list) == n && !compare(list, word, n))
+			return i;
+		if (!*end)
+			return -1;
+		list = end + 1;
+	}
+}
+
+int
+word_shortest(char *s, size_t room, double v, int digits, bool single)
+{
+	int n = 0;
+
+	for (; digits <= (single ? 9 : 17); digits++) {
+		n = snprintf(s, room, "%.*g", digits, v);
+		const double back = strtod(s, NULL);
+		if (single ? (float)back == (float)v : back == v)
+			break;
+	}
+	return n;
+}
+
+void
+word_append(char *text, size_t room, const char *fmt, ...)
+{
+	const size_t used = strlen(text);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text + used, room - used, fmt, ap);
+	va_end(ap);
 }

@@ -35,4 +35,15 @@ char *word_quoted(char **s);
 /* Whether only blanks are left. */
 bool word_none(const char *s);
 
+/* Returns the place of the n letters of a word in a list with `sep` between its words; -1: none is it, by strncmp() or its like. */
+int word_index(const char *list, char sep, const char *word, size_t n,
+	       int (*compare)(const char *a, const char *b, size_t n));
+
+/* Prints v in so many digits, or the fewest more from which the same double, or float, is read back. Returns the length. */
+int word_shortest(char *s, size_t room, double v, int digits, bool single);
+
+/* Adds to a text in room bytes, as far as it has room. */
+void
+word_append(char *text, size_t room, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -1,9 +1,9 @@
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/convert/wcs.h"
 
 enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of fixed format */
@@ -55,18 +55,6 @@ is_commentary(const char *name)
 
 /* --- both ways ------------------------------------------------------------------------------------------------------ */
 
-/* Writes `value / comment` in fixed format: numbers end in column 30, strings begin in column 11. */
-static int
-print_fixed(const char *name, const char *value, char card[2 * CARD])
-{
-	const int n = (int)card_value_length(value);
-	const char *rest = value + n + strspn(value + n, " ");
-	const int width = *value == '\'' ? -FIXED : FIXED;
-
-	return snprintf(card, 2 * CARD, "%-8s= %*.*s%s%s", name, width, n, value, *rest ? " " : "",
-			rest);
-}
-
 bool
 card_from_key(const char *name, const char *value, char card[CARD + 1])
 {
@@ -77,8 +65,13 @@ card_from_key(const char *name, const char *value, char card[CARD + 1])
 		n = snprintf(text, sizeof text, "%s", value);
 	else if (is_commentary(name) || *value == '=')
 		n = snprintf(text, sizeof text, "%-8s%s", name, value);
-	else
-		n = print_fixed(name, value, text);
+	else { /* the fixed format: numbers end in column 30, strings begin in column 11 */
+		const int length = (int)card_value_length(value),
+			  width = *value == '\'' ? -FIXED : FIXED;
+		const char *rest = value + length + strspn(value + length, " ");
+		n = snprintf(text, sizeof text, "%-8s= %*.*s%s%s", name, width, length, value,
+			     *rest ? " " : "", rest);
+	}
 	snprintf(card, CARD + 1, "%.*s", CARD, text);
 	trim(card);
 	return n <= CARD;
@@ -143,23 +136,17 @@ card_comment(const char *s, char text[CARD_TEXT + 1])
 	return last ? NULL : s + n;
 }
 
-/* Whether the text begins with `name:=`. Cards of FITS have keys of their own. */
-static bool
-names_key(const char *text)
-{
-	const size_t n =
-	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-
-	return n && !strncmp(text + n, ":=", 2) && strncmp(text, "fits", 4);
-}
-
 bool
 card_take_comment(struct img *x, const char *text, char **pieces)
 {
-	const size_t had = *pieces ? strlen(*pieces) : 0, n = strlen(text);
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	const size_t had = *pieces ? strlen(*pieces) : 0, n = strlen(text),
+		     name = strspn(text, letters);
 	const bool last = !n || text[n - 1] != '&';
 
-	if (!*pieces && !names_key(text))
+	/* The first piece begins with `name:=`. Cards of FITS have keys of their own. */
+	if (!*pieces && (!name || strncmp(text + name, ":=", 2) || !strncmp(text, "fits", 4)))
 		return false;
 	char *all = weir_xalloc(had + n + 1, 1);
 	snprintf(all, had + n + 1, "%s%.*s", had ? *pieces : "", (int)(last ? n : n - 1), text);
@@ -180,9 +167,7 @@ card_take_comment(struct img *x, const char *text, char **pieces)
 bool
 card_is_one_of(const char *name, const char *list)
 {
-	char word[CARD];
-
-	return snprintf(word, sizeof word, " %s ", name) < CARD && strstr(list, word);
+	return *name && word_index(list, ' ', name, strlen(name), strncmp) >= 0;
 }
 
 bool

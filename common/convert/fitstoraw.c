@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/mman.h>
@@ -13,8 +12,9 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
+#include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
 #include "common/stream/tempfile.h"
@@ -25,8 +25,6 @@ const char *const weir_prog = "fitstoraw";
 struct args {
 	struct opt_common common;
 	const char *hdu;
-	char **path;
-	size_t npath;
 };
 
 static const struct opt table[] = {
@@ -153,15 +151,6 @@ read_layout(const struct source *s)
 
 /* --- its cards ------------------------------------------------------------------------------------------------------ */
 
-/* Whether a card becomes a key. Structural cards do, for their comments, except those that converted samples make wrong. */
-static bool
-is_kept(const struct source *s, const struct layout *l, const char *name)
-{
-	if (s->spoilt && card_is_one_of(name, " CHECKSUM DATASUM "))
-		return false;
-	return !l->scaled || !card_is_one_of(name, " BLANK BSCALE BZERO BITPIX ");
-}
-
 static void
 add_card(struct img *x, const struct source *s, const struct layout *l, const char *prefix,
 	 char *card, char **pieces)
@@ -174,7 +163,9 @@ add_card(struct img *x, const struct source *s, const struct layout *l, const ch
 	if (l->packed && !card_unpack(card))
 		return;
 	card_to_key(card, name, value);
-	if (!is_kept(s, l, name + CARD_PREFIX_LEN))
+	/* Structural cards are kept, for their comments, except those that converted samples make wrong. */
+	if ((s->spoilt && card_is_one_of(name + CARD_PREFIX_LEN, " CHECKSUM DATASUM ")) ||
+	    (l->scaled && card_is_one_of(name + CARD_PREFIX_LEN, " BLANK BSCALE BZERO BITPIX ")))
 		return;
 	if (!strcmp(name, CARD_PREFIX "COMMENT") && !strcmp(prefix, CARD_PREFIX) &&
 	    card_take_comment(x, value, pieces))
@@ -258,15 +249,12 @@ may_hold(const struct source *s, LONGLONG row, LONGLONG bytes, double n)
 		       (double)bytes >= size + ceil(ceil(n / f->rice_blocksize) * bits / 8);
 	}
 	if (f->compress_type == HCOMPRESS_1) { /* two bytes, then its width and height */
-		double size[2] = {0, 0};
-
-		if (bytes < (LONGLONG)sizeof head ||
-		    fits_read_col(s->f, TBYTE, f->cn_compressed, row + 1, 1, sizeof head, NULL,
-				  head, &any, &status))
-			return false;
-		for (int i = 0; i < 8; i++)
-			size[i / 4] = size[i / 4] * 256 + head[2 + i];
-		return size[0] * size[1] == n;
+		return bytes >= (LONGLONG)sizeof head &&
+		       !fits_read_col(s->f, TBYTE, f->cn_compressed, row + 1, 1, sizeof head, NULL,
+				      head, &any, &status) &&
+		       (double)bytes_load(head + 2, 4, false) *
+			       (double)bytes_load(head + 6, 4, false) ==
+			   n;
 	}
 	return true;
 }
@@ -317,7 +305,7 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 	for (int i = 0; i < l->dim; i++)
 		sizes[i] = (size_t)l->sizes[i];
 	img_init(x, l->type, l->dim, sizes);
-	tempfile_limit(s->file->name, x, max_bytes);
+	img_limit(s->file->name, x, max_bytes);
 	insist_on_all(s);
 	if (l->packed)
 		insist_on_tiles(s);
@@ -334,7 +322,6 @@ describe(struct img *x, struct source *s, const struct layout *l, size_t max_byt
 static void
 note_plane(struct source *s, const struct img *x)
 {
-	const size_t used = strlen(s->planes);
 	char word[FLEN_VALUE + 4] = "";
 
 	if (*s->name)
@@ -350,8 +337,8 @@ note_plane(struct source *s, const struct img *x)
 		else if (!*s->picture)
 			snprintf(s->picture, sizeof s->picture, "%d", s->unit);
 	} else if (!*word || !strstr(s->planes, word)) {
-		snprintf(s->planes + used, sizeof s->planes - used, "%sHDU %d%s", used ? ", " : "",
-			 s->unit, word);
+		word_append(s->planes, sizeof s->planes, "%sHDU %d%s", *s->planes ? ", " : "",
+			    s->unit, word);
 	}
 }
 
@@ -507,15 +494,16 @@ is_position(fitsfile *f, int i)
 	return *name == "XY"[i] && end && !end[5];
 }
 
-static int
-not_read(struct why *why, const char *what)
+static _Noreturn void
+die_psf(const struct source *s, const char *what)
 {
-	return why_set(why, "it is a model of PSFEx, %s", what);
+	die("%s: HDU %d: it is a model of PSFEx, %s", s->file->name, s->unit, what);
 }
 
-static int
-read_psf(fitsfile *f, struct psf *p, struct why *why)
+static void
+read_psf(const struct source *s, struct psf *p)
 {
+	fitsfile *const f = s->f;
 	const double degree = number_of(f, "POLDEG1", NAN), axes = number_of(f, "POLNAXIS", 0);
 	LONGLONG repeat;
 	double size[3];
@@ -525,61 +513,32 @@ read_psf(fitsfile *f, struct psf *p, struct why *why)
 	for (int i = 0; i < 3; i++) { /* a kernel of degree 0 may have two axes */
 		size[i] = numbered(f, is_table(f) ? "PSFAXIS" : "NAXIS", i, i < 2 ? 0 : 1);
 		if (!(size[i] >= 1 && size[i] <= 4096))
-			return not_read(why, "and one of its sizes is not in 1..4096");
+			die_psf(s, "and one of its sizes is not in 1..4096");
 	}
 	p->w = (size_t)size[0];
 	p->h = (size_t)size[1];
 	p->n = (size_t)size[2];
 	if (is_table(f) && column_of(f, &repeat) && repeat != (LONGLONG)(p->w * p->h * p->n))
-		return not_read(why, "and its column does not have the samples of PSFAXIS");
+		die_psf(s, "and its column does not have the samples of PSFAXIS");
 	if (!(p->step >= .01 && p->step <= 100))
-		return not_read(why, "and PSF_SAMP is not in .01..100");
+		die_psf(s, "and PSF_SAMP is not in .01..100");
 	if (axes != 0 && (axes != 2 || number_of(f, "POLNGRP", 1) != 1 || !is_position(f, 0) ||
 			  !is_position(f, 1)))
-		return not_read(why, "and depends on more than X_IMAGE and Y_IMAGE");
-	if (axes == 0 || (degree == 0 && p->n == 1))
-		return p->n == 1 ? 0 : not_read(why, "and has planes without polynomials");
+		die_psf(s, "and depends on more than X_IMAGE and Y_IMAGE");
+	if (axes == 0 || (degree == 0 && p->n == 1)) {
+		if (p->n != 1)
+			die_psf(s, "and has planes without polynomials");
+		return;
+	}
 	if (!(degree >= 0 && degree <= 20) || p->n != (size_t)((degree + 1) * (degree + 2) / 2))
-		return not_read(why, "and POLDEG1 does not agree with the number of planes");
+		die_psf(s, "and POLDEG1 does not agree with the number of planes");
 	for (int i = 0; i < 2; i++) {
 		p->zero[i] = numbered(f, "POLZERO", i, NAN) - 1;
 		p->scale[i] = numbered(f, "POLSCAL", i, NAN);
 		if (!isfinite(p->zero[i]) || !isfinite(p->scale[i]) || p->scale[i] == 0)
-			return not_read(why, "and POLZERO or POLSCAL is no number");
+			die_psf(s, "and POLZERO or POLSCAL is no number");
 	}
 	p->degree = (int)degree;
-	return 0;
-}
-
-/* Describes the item that the planes become, at pixels: `x y n`, with the keys that --basis of wconv needs. */
-static void
-describe_psf(const struct psf *p, struct img *x)
-{
-	const size_t w = psf_pixels(p->w, p->step), h = psf_pixels(p->h, p->step);
-
-	img_init(x, IMG_F32, p->degree < 0 ? 2 : 3, (size_t[]){w, h, p->n});
-	if (p->degree < 0)
-		return;
-	img_set_key(x, "basis", "poly:%d", p->degree);
-	img_set_key(x, "zero", "%.17g %.17g", p->zero[0], p->zero[1]);
-	img_set_key(x, "scale", "%.17g %.17g", p->scale[0], p->scale[1]);
-}
-
-/* Returns the samples as they are stored. */
-static float *
-load_psf(fitsfile *f, const struct psf *p, int *status)
-{
-	const LONGLONG n = (LONGLONG)(p->w * p->h * p->n);
-	float *samples = weir_xalloc((size_t)n, sizeof *samples);
-	LONGLONG repeat;
-	int any;
-
-	if (is_table(f))
-		fits_read_col(f, TFLOAT, column_of(f, &repeat), 1, 1, n, NULL, samples, &any,
-			      status);
-	else
-		fits_read_img(f, TFLOAT, 1, n, NULL, samples, &any, status);
-	return samples;
 }
 
 /* Brings the planes to pixels and writes them. A constant stays the same. */
@@ -604,29 +563,38 @@ put_psf(const struct psf *p, const float *samples, struct raw_out *out)
 		}
 		raw_write(out, plane, w * h);
 	}
-	weir_free(plane);
-	weir_free(row);
-	weir_free(rows);
-	weir_free(column);
+	weir_free_all(plane, row, rows, column);
 }
 
 static void
 convert_psf(const struct args *args, const struct source *s, struct raw_out *out, struct stats *st)
 {
-	struct why why;
 	struct psf p;
 	struct img x;
-	int status = 0;
+	LONGLONG repeat;
+	int status = 0, any;
 
 	insist_on_all(s);
-	if (read_psf(s->f, &p, &why))
-		die("%s: HDU %d: %s", s->file->name, s->unit, why.text);
-	describe_psf(&p, &x);
-	tempfile_limit(s->file->name, &x, args->common.max_bytes);
+	read_psf(s, &p);
+	/* `x y n`, with the keys that --basis of wconv needs. */
+	img_init(&x, IMG_F32, p.degree < 0 ? 2 : 3,
+		 (size_t[]){psf_pixels(p.w, p.step), psf_pixels(p.h, p.step), p.n});
+	if (p.degree >= 0) {
+		img_set_key(&x, "basis", "poly:%d", p.degree);
+		img_set_key(&x, "zero", "%.17g %.17g", p.zero[0], p.zero[1]);
+		img_set_key(&x, "scale", "%.17g %.17g", p.scale[0], p.scale[1]);
+	}
+	img_limit(s->file->name, &x, args->common.max_bytes);
 	if (args->common.verbose)
 		warn("%s: HDU %d: item %ju: a model of PSFEx, %zu planes, %g pixels a sample",
 		     s->file->name, s->unit, (uintmax_t)st->items + 1, p.n, p.step);
-	float *samples = load_psf(s->f, &p, &status);
+	const LONGLONG n = (LONGLONG)(p.w * p.h * p.n);
+	float *samples = weir_xalloc((size_t)n, sizeof *samples);
+	if (is_table(s->f))
+		fits_read_col(s->f, TFLOAT, column_of(s->f, &repeat), 1, 1, n, NULL, samples, &any,
+			      &status);
+	else
+		fits_read_img(s->f, TFLOAT, 1, n, NULL, samples, &any, &status);
 	if (status)
 		die_fits(s, status);
 	stats_charge(st, STATS_READ);
@@ -661,35 +629,6 @@ lacks_pixels(const struct source *s)
 		if (!sizes[i])
 			return "has an axis of length 0";
 	return dim ? NULL : "has no pixels";
-}
-
-/* Whether the list of --hdu has this HDU, by its number or its name. */
-static bool
-is_listed(const char *list, int unit, const char *extname)
-{
-	char number[16];
-
-	snprintf(number, sizeof number, "%d", unit);
-	for (const char *w = list;; w++) {
-		const size_t n = strcspn(w, ",");
-
-		if ((n == strlen(number) && !strncmp(w, number, n)) ||
-		    (n && n == strlen(extname) && !strncasecmp(w, extname, n)))
-			return true;
-		w += n;
-		if (!*w)
-			return false;
-	}
-}
-
-static size_t
-count_words(const char *list)
-{
-	size_t n = 1;
-
-	for (; *list; list++)
-		n += *list == ',';
-	return n;
 }
 
 /* A signal that a file raises within cfitsio. */
@@ -774,7 +713,7 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 	const struct args *args = context;
 	struct source s = {.file = file, .unit = -1};
 	const uint64_t items = st->items;
-	size_t found = 0;
+	size_t found = 0, listed = 0;
 	int status = 0;
 
 	open_source(&s);
@@ -786,7 +725,11 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 			check_sums(&s);
 			add_cards(&s.empty, &s, &(struct layout){0}, "fits0.");
 		}
-		if (args->hdu && !is_listed(args->hdu, s.unit, s.name))
+		char number[16];
+		const int digits = snprintf(number, sizeof number, "%d", s.unit);
+		if (args->hdu && word_index(args->hdu, ',', number, (size_t)digits, strncmp) < 0 &&
+		    (!*s.name ||
+		     word_index(args->hdu, ',', s.name, strlen(s.name), strncasecmp) < 0))
 			continue;
 		found++;
 		if (psf)
@@ -798,9 +741,11 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		else if (s.unit)
 			warn("%s: HDU %d %s, and is left out", file->name, s.unit, why);
 	}
-	if (args->hdu && found < count_words(args->hdu))
+	for (const char *c = args->hdu; c; c = strchr(c, ',') ? strchr(c, ',') + 1 : NULL)
+		listed++;
+	if (found < listed)
 		die("%s: --hdu=%s: %zu of these %zu are in the file, whose HDUs are 0 to %d",
-		    file->name, args->hdu, found, count_words(args->hdu), s.unit - 1);
+		    file->name, args->hdu, found, listed, s.unit - 1);
 	if (st->items == items)
 		die("%s: there is no image in it", file->name);
 	if (*s.picture && *s.planes)
@@ -817,7 +762,5 @@ main(int argc, char **argv)
 {
 	struct args args = {0};
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
-	tempfile_each(args.path, args.npath, &args.common, convert_file, &args);
-	return 0;
+	return tempfile_each(&program, argc, argv, &args, convert_file);
 }

@@ -61,20 +61,6 @@ struct feed {
 	unsigned char *fresh;
 };
 
-/* Checks the shape of an item, one to three axes with t first, and returns its number of traces. */
-static size_t
-count_traces(const struct feed *f, const struct img *x)
-{
-	size_t n = 1;
-
-	if (x->dim > 3 || img_is_complex(x))
-		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
-	for (int a = 1; a < x->dim; a++)
-		if (!weir_mul(n, x->axis[a].n, &n))
-			raw_die(f->in, "too many traces");
-	return n;
-}
-
 static unsigned
 microseconds(const struct feed *f, const struct img *x)
 {
@@ -177,20 +163,15 @@ read_keys(struct feed *f, const struct img *x)
 	}
 }
 
-/* The offset of trace j of a gather, by the trace axis. */
-static double
-offset_of_axis(const struct img *x, size_t j)
-{
-	if (x->dim < 2 || isnan(x->axis[1].min) || isnan(x->axis[1].spacing))
-		return 0;
-	return x->axis[1].min + (double)j * x->axis[1].spacing;
-}
-
 static void
 make_header(struct feed *f, const struct img *x, size_t j)
 {
 	const size_t fold = x->dim > 1 ? x->axis[1].n : 1;
-	const double offset = f->listed ? f->list[j % f->listed] : offset_of_axis(x, j % fold);
+	const struct img_axis *a = &x->axis[1]; /* which says the offsets where no key does */
+	const double offset = f->listed ? f->list[j % f->listed]
+			      : x->dim < 2 || isnan(a->min) || isnan(a->spacing)
+				  ? 0
+				  : a->min + (double)(j % fold) * a->spacing;
 	const struct {
 		size_t at, bytes;
 		long value;
@@ -387,6 +368,13 @@ put_trace(struct feed *f, const struct img *x)
 {
 	const size_t n = x->axis[0].n;
 
+	if (n > f->room) {
+		weir_free_all(f->raw, f->wide, f->data);
+		f->raw = weir_xalloc(n, 8);
+		f->wide = weir_xalloc(n, sizeof *f->wide);
+		f->data = weir_xalloc(n, sizeof *f->data);
+		f->room = n;
+	}
 	raw_read(f->in, x->type == IMG_F32 ? f->data : f->raw, n);
 	if (x->type != IMG_F32) {
 		sample_load(f->wide, f->raw, x->type, n);
@@ -396,20 +384,6 @@ put_trace(struct feed *f, const struct img *x)
 	encode_trace(f);
 	put_record(f);
 	f->trace++;
-}
-
-static void
-make_room(struct feed *f, size_t n)
-{
-	if (n <= f->room)
-		return;
-	weir_free(f->raw);
-	weir_free(f->wide);
-	weir_free(f->data);
-	f->raw = weir_xalloc(n, 8);
-	f->wide = weir_xalloc(n, sizeof *f->wide);
-	f->data = weir_xalloc(n, sizeof *f->data);
-	f->room = n;
 }
 
 /* Copies what the file of headers has behind its traces. picked: traces:= said which of them to take. */
@@ -435,9 +409,14 @@ put_trailers(struct feed *f, bool picked)
 static void
 put_item(struct feed *f, const struct img *x)
 {
-	const size_t n = count_traces(f, x);
 	const bool heads = f->sink->headers;
+	size_t n = 1;
 
+	if (x->dim > 3 || img_is_complex(x))
+		raw_die(f->in, "traces are real items `t`, `t trace` or `t trace gather`");
+	for (int a = 1; a < x->dim; a++)
+		if (!weir_mul(n, x->axis[a].n, &n))
+			raw_die(f->in, "too many traces");
 	read_list(f, x, heads ? "traces" : "offsets", n, heads ? 3 : 1);
 	if (!heads)
 		read_keys(f, x);
@@ -448,7 +427,6 @@ put_item(struct feed *f, const struct img *x)
 	if (x->axis[0].n != f->ns && (!heads || f->cropped))
 		raw_die(f->in, "%zu samples a trace, and the items before have %zu", x->axis[0].n,
 			f->ns);
-	make_room(f, x->axis[0].n);
 	f->least = SIZE_MAX;
 	f->most = 0;
 	f->wait = heads && f->listed && !f->sink->sorted && img_key(x, "sorted");
@@ -502,14 +480,7 @@ traces_from_raw(struct traces_sink *s, const char *path)
 		put_trailers(&f, picked);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
-	weir_free(f.held);
-	weir_free(f.list);
-	weir_free(f.raw);
-	weir_free(f.wide);
-	weir_free(f.data);
-	weir_free(f.record);
-	weir_free(f.old);
-	weir_free(f.fresh);
+	weir_free_all(f.held, f.list, f.raw, f.wide, f.data, f.record, f.old, f.fresh);
 	traces_close(&headers);
 	return 0;
 }

@@ -11,7 +11,7 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/stats.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "pngtoraw";
@@ -114,7 +114,7 @@ choose_samples(png_structp png, png_infop info)
 
 /* Makes the description of the picture. */
 static void
-describe(struct img *x, png_structp png, png_infop info, unsigned maxval, const struct source *s)
+describe(struct img *x, png_structp png, png_infop info, unsigned maxval)
 {
 	static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB",
 					     "RGB_ALPHA"};
@@ -128,10 +128,6 @@ describe(struct img *x, png_structp png, png_infop info, unsigned maxval, const 
 		strcpy(x->axis[0].kind, kinds[planes]);
 	img_set_key(x, "maxval", "%u", maxval);
 	img_set_key(x, "tupltype", "%s", tuples[planes]);
-	size_t count;
-	if (!img_count(x, &count) ||
-	    count * img_type_size(x->type) / img_type_size(x->type) != count)
-		die("%s: %zux%zu pixels are too many", s->name, w, h);
 }
 
 /* Reads the picture whose signature has been read. */
@@ -152,10 +148,9 @@ read_picture(struct source *s, struct img *x, const struct args *args)
 	say_lost(png, info, s);
 	const unsigned maxval = choose_samples(png, info);
 	png_read_update_info(png, info);
-	describe(x, png, info, maxval, s);
+	describe(x, png, info, maxval);
 	const size_t row = png_get_rowbytes(png, info), h = png_get_image_height(png, info);
-	if (h > weir_limit(args->common.max_bytes) / row)
-		die("%s: %zu bytes of samples exceed the limit; see --max-bytes", s->name, h * row);
+	img_limit(s->name, x, args->common.max_bytes);
 	if (img_alloc(x))
 		die("%s: no memory for %zu bytes", s->name, h * row);
 	png_bytep *rows = weir_xalloc(h, sizeof *rows);

@@ -8,7 +8,6 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
@@ -38,8 +37,6 @@ static const struct opt table[] = {
 static const struct opt_program program = {.what = "Writes raw items as the images of a FITS file.",
 					   .example = "rawtofits picture.nrrd >picture.fits",
 					   .table = table};
-
-enum { BLOCK = 1 << 20 };
 
 /* The HDU (header and data unit) that is being written. */
 struct unit {
@@ -72,20 +69,6 @@ fate_of(const char *name)
 									: IF_TRUE;
 }
 
-/* Writes the card over the one that cfitsio has written, or after the others: there it stood in the original. */
-static void
-place_structural(const struct unit *u, const char *name, const char *card)
-{
-	int status = 0;
-
-	if (card_is_one_of(name, " EXTEND BSCALE BZERO ") && fits_delete_key(u->f, name, &status)) {
-		fits_clear_errmsg();
-		status = 0;
-	}
-	fits_update_card(u->f, name, card, &status);
-	check(status);
-}
-
 /* Writes a structural card of the original, for its comment, when its value is true of this image. */
 static void
 restore_structural(const struct unit *u, const char *name, char *card)
@@ -103,9 +86,16 @@ restore_structural(const struct unit *u, const char *name, char *card)
 	fits_parse_value(card, then, comment, &status);
 	const bool is_true = !strcmp(now, then) || (*now != '\'' && *now != 'T' && *now != 'F' &&
 						    atof(now) == atof(then));
-	if (fate == ALWAYS || (fate == IF_TRUE && (is_true || u->empty)) ||
-	    (fate == IF_ALIKE && u->alike))
-		place_structural(u, name, card);
+	if (fate != ALWAYS && !(fate == IF_TRUE && (is_true || u->empty)) &&
+	    !(fate == IF_ALIKE && u->alike))
+		return;
+	/* It is written over cfitsio's own, or after the others, where it stood in the original. */
+	if (card_is_one_of(name, " EXTEND BSCALE BZERO ") && fits_delete_key(u->f, name, &status)) {
+		fits_clear_errmsg();
+		status = 0;
+	}
+	fits_update_card(u->f, name, card, &status);
+	check(status);
 }
 
 static void
@@ -241,32 +231,6 @@ create_unit(const struct args *args, fitsfile *f, const struct img *x)
 	return u;
 }
 
-static void
-put_pixels(fitsfile *f, struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
-{
-	const size_t row = x->axis[0].n,
-		     some = (BLOCK / img_type_size(x->type) + row - 1) / row * row;
-	void *block = weir_xalloc(some, img_type_size(x->type));
-	struct progress bar;
-	int status = 0;
-	size_t count;
-
-	img_count(x, &count);
-	progress_start(&bar, quiet);
-	for (size_t at = 0, n; at < count; at += n) {
-		n = count - at < some ? count - at : some;
-		raw_read(in, block, n);
-		stats_charge(st, STATS_READ);
-		fits_write_img(f, fits_types[x->type].code, (LONGLONG)at + 1, (LONGLONG)n, block,
-			       &status);
-		check(status);
-		stats_charge(st, STATS_WRITE);
-		progress_step(&bar, (double)at / (double)count);
-	}
-	progress_end(&bar);
-	weir_free(block);
-}
-
 /* Moves the cards of x with its samples, and says which card cannot follow. */
 static void
 follow_cards(const struct raw_in *in, struct img *x)
@@ -288,6 +252,7 @@ static void
 put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
+	struct raw_blocks b = {.x = x, .quiet = args->common.quiet, .unit = x->axis[0].n};
 	int status = 0;
 
 	(void)out; /* it gets the whole file at the end */
@@ -309,7 +274,12 @@ put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 	put_empty(args, args->f, x);
 	const struct unit u = create_unit(args, args->f, x);
 	put_keys(&u, x, true);
-	put_pixels(args->f, in, x, args->common.quiet, st);
+	while (raw_next_block(&b, in, st)) {
+		fits_write_img(args->f, fits_types[x->type].code, (LONGLONG)b.at + 1, (LONGLONG)b.n,
+			       b.data, &status);
+		check(status);
+		stats_charge(st, STATS_WRITE);
+	}
 	put_checksums(args, &u, x);
 }
 

@@ -1,14 +1,12 @@
 /* link: -lpng */
 /* rawtopng: writes items as PNG pictures; those of at most 256 colours get a palette. */
 #include <png.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/stats.h"
-#include "common/stream/alpha.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtopng";

@@ -1,13 +1,13 @@
 /* rawtotext: prints samples as numbers, for awk, gnuplot and people. texttoraw reads them back. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/picture/world.h"
 #include "common/stream/axes.h"
 #include "common/stream/raw.h"
@@ -50,22 +50,6 @@ check(void *options)
 
 /* --- numbers ------------------------------------------------------------------------------------------------------- */
 
-/* Prints v in the fewest digits from which the same v is read back. */
-static int
-shortest(char *s, size_t room, double v, enum img_type type)
-{
-	const int most = type == IMG_F32 ? 9 : 17;
-	int n = 0;
-
-	for (int digits = most - 3; digits <= most; digits++) {
-		n = snprintf(s, room, "%.*g", digits, v);
-		const double back = strtod(s, NULL);
-		if (type == IMG_F32 ? (float)back == (float)v : back == v)
-			break;
-	}
-	return n;
-}
-
 static void
 put_number(struct raw_out *out, const struct args *args, const void *sample, enum img_type type)
 {
@@ -80,7 +64,7 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 	if (args->digits)
 		n = snprintf(s, sizeof s, "%.*g", args->digits, v);
 	else if (type != IMG_I64 && type != IMG_U64)
-		n = shortest(s, sizeof s, v, type);
+		n = word_shortest(s, sizeof s, v, type == IMG_F32 ? 6 : 14, type == IMG_F32);
 	else { /* it may have more digits than a double */
 		memcpy(&whole, sample, sizeof whole);
 		n = snprintf(s, sizeof s, type == IMG_I64 ? "%jd" : "%ju", (intmax_t)whole);
@@ -109,7 +93,8 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x, 
 	if (args->map)
 		world_place(&args->world, p, n, p + n + 1);
 	for (int k = 0; k < n + 2 * args->map; k++) {
-		raw_text(out, s, (size_t)shortest(s, sizeof s, p[k < n ? k : k + 1], IMG_F64));
+		raw_text(out, s,
+			 (size_t)word_shortest(s, sizeof s, p[k < n ? k : k + 1], 14, false));
 		raw_text(out, args->separator, strlen(args->separator));
 	}
 }

@@ -1,6 +1,5 @@
 /* link: -ltiff */
 /* rawtotiff: writes raw items as pages of a TIFF file. */
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +9,9 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/base/words.h"
 #include "common/convert/tiff.h"
-#include "common/stream/alpha.h"
 #include "common/stream/axes.h"
 #include "common/stream/tempfile.h"
 #include "common/stream/nodata.h"
@@ -404,36 +401,17 @@ struct writer {
 };
 
 static void
-pack_bits(const struct writer *w, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *from = w->rows + i * w->row;
-		unsigned char *to = w->unit + i * w->stride;
-
-		memset(to, 0, w->stride);
-		for (size_t k = 0; k < w->p.w; k++)
-			to[k / 8] |= (unsigned char)(from[k] << (7 - k % 8));
-	}
-}
-
-static void
-read_rows(struct writer *w, size_t n)
-{
-	const size_t count = n * w->p.w * w->p.planes;
-
-	raw_read(w->in, w->rows, count);
-	if (w->nodata.named && img_is_float(w->x->type))
-		nodata_from_nan(&w->nodata, w->rows, count, w->found);
-}
-
-static void
 put_strip(const struct writer *w, size_t y, size_t n)
 {
 	const uint32_t strip = TIFFComputeStrip(w->t, (uint32_t)y, 0);
 	unsigned char *from = w->rows;
 
-	if (w->p.bits == 1) {
-		pack_bits(w, n);
+	if (w->p.bits == 1) { /* packed, the first pixel highest */
+		memset(w->unit, 0, n * w->stride);
+		for (size_t i = 0; i < n; i++)
+			for (size_t k = 0; k < w->p.w; k++)
+				w->unit[i * w->stride + k / 8] |=
+				    (unsigned char)(w->rows[i * w->row + k] << (7 - k % 8));
 		from = w->unit;
 	}
 	if (TIFFWriteEncodedStrip(w->t, strip, from, (tmsize_t)(n * w->stride)) < 0)
@@ -473,7 +451,9 @@ put_page(const struct args *args, struct writer *w, struct stats *st)
 	for (size_t y = 0; y < w->p.h; y += rows) {
 		const size_t n = w->p.h - y < rows ? w->p.h - y : rows;
 
-		read_rows(w, n);
+		raw_read(w->in, w->rows, n * w->p.w * w->p.planes);
+		if (w->nodata.named && img_is_float(w->x->type))
+			nodata_from_nan(&w->nodata, w->rows, n * w->p.w * w->p.planes, w->found);
 		stats_charge(st, STATS_READ);
 		if (args->tile)
 			put_tiles(w, y, n, args->tile);

@@ -109,36 +109,23 @@ from_integer(uint64_t v, struct format f)
 	return f.kind == UNSIGNED ? (float)v : (float)((int64_t)(v << spare) >> spare);
 }
 
-/* Formats 1 and 5, which nearly all files have: swaps all bytes at once, and converts in place. */
-static void
-turn(bool little, size_t n, void *words)
-{
-	if (little != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__))
-		swap_bytes(words, n, 4);
-}
-
-static void
-decode_ibm(size_t n, float *x)
-{
-	for (size_t i = 0; i < n; i++) {
-		uint32_t v;
-		memcpy(&v, &x[i], sizeof v);
-		const int sign = 1 - 2 * (int)(v >> 31), f = (int)(v & 0xffffff);
-		/* The product is exact in double. */
-		x[i] = (float)(sign * power(4 * (int)(v >> 24 & 127) - 280) * f);
-	}
-}
-
 void
 segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from)
 {
 	const struct format f = format_of(format);
 
+	/* Formats 1 and 5 are those of nearly all files: all bytes are swapped at once. */
 	if (format == SEGY_IBM || format == SEGY_IEEE) {
 		memcpy(to, from, 4 * n);
-		turn(little, n, to);
-		if (format == SEGY_IBM)
-			decode_ibm(n, to);
+		if (!little)
+			swap_bytes(to, n, 4);
+		for (size_t i = 0; format == SEGY_IBM && i < n; i++) {
+			uint32_t v;
+			memcpy(&v, &to[i], sizeof v);
+			const int sign = 1 - 2 * (int)(v >> 31), f24 = (int)(v & 0xffffff);
+			/* The product is exact in double. */
+			to[i] = (float)(sign * power(4 * (int)(v >> 24 & 127) - 280) * f24);
+		}
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -157,7 +144,8 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 			memcpy(to + 4 * i, &(uint32_t){to_ibm(from[i])}, 4);
 		if (format == SEGY_IEEE)
 			memcpy(to, from, 4 * n);
-		turn(little, n, to);
+		if (!little)
+			swap_bytes(to, n, 4);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

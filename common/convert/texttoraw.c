@@ -13,7 +13,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/base/words.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "texttoraw";
@@ -94,17 +94,6 @@ struct text {
 	enum img_type type;
 };
 
-static void
-append(struct text *t, union number v)
-{
-	if (t->n * sizeof v >= t->most)
-		die("%s: line %zu: more than %zu numbers; raise the limit with --max-bytes",
-		    t->name, t->line, t->most / sizeof v);
-	if (t->n == t->room)
-		t->v = weir_xgrow(t->v, &t->room, t->n + 1, sizeof v);
-	t->v[t->n++] = v;
-}
-
 /*
  * Reads the number that s begins with. Sets *end behind it, to s where there is none. Returns false when the type has not
  * that number: here integers of 64 bits are checked, which doubles would round.
@@ -148,7 +137,12 @@ take_field(struct text *t, char *s)
 	if (!fits)
 		die("%s: line %zu: %.*s is no %s", t->name, t->line, length, s,
 		    img_type_name(t->type));
-	append(t, v);
+	if (t->n * sizeof v >= t->most)
+		die("%s: line %zu: more than %zu numbers; raise the limit with --max-bytes",
+		    t->name, t->line, t->most / sizeof v);
+	if (t->n == t->room)
+		t->v = weir_xgrow(t->v, &t->room, t->n + 1, sizeof v);
+	t->v[t->n++] = v;
 	return length ? end : s + width;
 }
 
@@ -276,10 +270,7 @@ pick_columns(struct text *t, size_t n)
 			add_name(t, &to, name[i]);
 	}
 	*to = 0;
-	weir_free(wanted.names);
-	weir_free(wanted.field);
-	weir_free(name);
-	weir_free(t->names);
+	weir_free_all(wanted.names, wanted.field, name, t->names);
 	t->names = t->nnames ? kept : NULL;
 	if (!t->nnames)
 		weir_free(kept);
@@ -426,10 +417,7 @@ convert(const char *path, struct raw_out *out, const struct args *args, struct s
 	st->bytes_in += t.bytes;
 	if (t.f != stdin)
 		fclose(t.f);
-	weir_free(t.v);
-	weir_free(t.names);
-	weir_free(t.pick);
-	weir_free(t.field);
+	weir_free_all(t.v, t.names, t.pick, t.field);
 }
 
 int

@@ -7,6 +7,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/sample.h"
 #include "common/base/words.h"
 #include "common/convert/tiff.h"
 
@@ -55,50 +56,45 @@ on_error(const char *module, const char *fmt, va_list ap)
 }
 
 static const char *
-take(char text[ROOM], char last[ROOM])
+take(char text[ROOM])
 {
-	memcpy(last, text, ROOM);
+	static char last[2][ROOM];
+	char *const to = last[text == doubt];
+
+	memcpy(to, text, ROOM);
 	*text = 0;
-	return last;
+	return to;
 }
 
 const char *
 tiff_doubt(void)
 {
-	static char last[ROOM];
-
-	return take(doubt, last);
+	return take(doubt);
 }
 
 const char *
 tiff_why(void)
 {
-	static char last[ROOM];
-
-	return take(message, last);
+	return take(message);
 }
 
 /* --- tags ------------------------------------------------------------------------------------------------------------ */
 
-static char name_scale[] = "ModelPixelScale", name_tie[] = "ModelTiepoint",
-	    name_transformation[] = "ModelTransformation", name_keys[] = "GeoKeyDirectory",
-	    name_doubles[] = "GeoDoubleParams", name_ascii[] = "GeoAsciiParams",
-	    name_metadata[] = "GDALMetadata", name_nodata[] = "GDALNoData";
-
 static const TIFFFieldInfo fields[] = {
-    {TIFF_PIXEL_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_scale},
-    {TIFF_TIEPOINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_tie},
-    {TIFF_TRANSFORMATION, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_transformation},
-    {TIFF_GEO_KEYS, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, name_keys},
-    {TIFF_GEO_DOUBLES, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, name_doubles},
-    {TIFF_GEO_ASCII, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_ascii},
-    {TIFF_GDAL_METADATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_metadata},
-    {TIFF_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, name_nodata}};
+    {TIFF_PIXEL_SCALE, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, "ModelPixelScale"},
+    {TIFF_TIEPOINTS, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, "ModelTiepoint"},
+    {TIFF_TRANSFORMATION, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, "ModelTransformation"},
+    {TIFF_GEO_KEYS, -1, -1, TIFF_SHORT, FIELD_CUSTOM, 1, 1, "GeoKeyDirectory"},
+    {TIFF_GEO_DOUBLES, -1, -1, TIFF_DOUBLE, FIELD_CUSTOM, 1, 1, "GeoDoubleParams"},
+    {TIFF_GEO_ASCII, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, "GeoAsciiParams"},
+    {TIFF_GDAL_METADATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, "GDALMetadata"},
+    {TIFF_NODATA, -1, -1, TIFF_ASCII, FIELD_CUSTOM, 1, 0, "GDALNoData"}};
+enum { FIELDS = sizeof fields / sizeof *fields };
 
 static void
 extend(TIFF *t)
 {
-	TIFFMergeFieldInfo(t, fields, sizeof fields / sizeof *fields);
+	TIFFMergeFieldInfo(t, fields, FIELDS);
 }
 
 void
@@ -165,8 +161,6 @@ tiff_unescape(const char *value)
 	return s;
 }
 
-/* ---- tags ---- */
-
 /* Tags that have no meaning here become keys `tiff.tag.NUMBER:=TYPE VALUES`, and tags again. */
 
 enum {
@@ -191,37 +185,25 @@ struct values {
 
 /* --- from tags ------------------------------------------------------------------------------------------------------- */
 
-/* Tags that other functions read, beside the texts, or that say how samples are stored. */
-static const uint32_t known[] = {TIFFTAG_ICCPROFILE,
-				 TIFFTAG_EXTRASAMPLES,
-				 TIFFTAG_WHITEPOINT,
-				 TIFFTAG_PRIMARYCHROMATICITIES,
-				 TIFFTAG_YCBCRCOEFFICIENTS,
-				 TIFFTAG_REFERENCEBLACKWHITE,
-				 TIFFTAG_STONITS,
-				 TIFFTAG_MATTEING,
-				 TIFFTAG_DATATYPE,
-				 TIFFTAG_CLEANFAXDATA,
-				 TIFFTAG_BADFAXLINES,
-				 TIFFTAG_CONSECUTIVEBADFAXLINES,
-				 TIFFTAG_PREDICTOR,
-				 TIFFTAG_INKSET,
-				 TIFFTAG_NUMBEROFINKS,
-				 TIFFTAG_DOTRANGE,
-				 TIFFTAG_FAXRECVPARAMS,
-				 TIFF_PIXEL_SCALE,
-				 TIFF_TIEPOINTS,
-				 TIFF_TRANSFORMATION,
-				 TIFF_GEO_KEYS,
-				 TIFF_GEO_DOUBLES,
-				 TIFF_GEO_ASCII,
-				 TIFF_NODATA};
+/* Tags that other functions read, beside the fields and texts, or that say how samples are stored. */
+static const uint32_t known[] = {TIFFTAG_ICCPROFILE,	    TIFFTAG_EXTRASAMPLES,
+				 TIFFTAG_WHITEPOINT,	    TIFFTAG_PRIMARYCHROMATICITIES,
+				 TIFFTAG_YCBCRCOEFFICIENTS, TIFFTAG_REFERENCEBLACKWHITE,
+				 TIFFTAG_STONITS,	    TIFFTAG_MATTEING,
+				 TIFFTAG_DATATYPE,	    TIFFTAG_CLEANFAXDATA,
+				 TIFFTAG_BADFAXLINES,	    TIFFTAG_CONSECUTIVEBADFAXLINES,
+				 TIFFTAG_PREDICTOR,	    TIFFTAG_INKSET,
+				 TIFFTAG_NUMBEROFINKS,	    TIFFTAG_DOTRANGE,
+				 TIFFTAG_FAXRECVPARAMS};
 
 static bool
 is_known(uint32_t tag)
 {
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
 		if (tag == known[i])
+			return true;
+	for (size_t i = 0; i < FIELDS; i++)
+		if (tag == fields[i].field_tag)
 			return true;
 	for (size_t i = 0; i < TEXTS; i++)
 		if (tag == texts[i].tag)
@@ -285,9 +267,7 @@ size_of(TIFFDataType type)
 static char *
 print_values(const struct values *v)
 {
-	const unsigned char *byte = v->at;
-	const uint16_t *word = v->at;
-	const uint32_t *whole = v->at;
+	const unsigned char *at = v->at;
 	const size_t size = size_of(v->type);
 
 	if (!size)
@@ -295,9 +275,9 @@ print_values(const struct values *v)
 	char *text = weir_xalloc(v->n + 1, 11), *s = text;
 
 	*text = 0;
-	for (uint32_t i = 0; i < v->n; i++)
-		s += size == 1 ? sprintf(s, "%02x", byte[i])
-			       : sprintf(s, i ? " %u" : "%u", size == 2 ? word[i] : whole[i]);
+	for (uint32_t i = 0; i < v->n; i++, at += size)
+		s += size == 1 ? sprintf(s, "%02x", *at)
+			       : sprintf(s, i ? " %u" : "%u", (unsigned)bytes_load(at, size, true));
 	return text;
 }
 
@@ -336,18 +316,16 @@ tiff_keep_tags(TIFF *t, struct img *x, const char *name)
 		if (is_known(tag))
 			continue;
 		char *text = read_values(t, tag, &v) ? print_values(&v) : NULL;
-		const size_t used = strlen(left_out);
 		if (text) {
 			snprintf(key, sizeof key, PREFIX "%u", tag);
 			img_set_key(x, key, "%u %s", (unsigned)v.type, text);
 		} else {
-			snprintf(left_out + used, sizeof left_out - used, " %u", tag);
+			word_append(left_out, sizeof left_out, " %u", tag);
 		}
 		weir_free(text);
 	}
-	const size_t used = strlen(left_out);
 	if (TIFFGetField(t, TIFFTAG_SUBIFD, &below, &at) && below)
-		snprintf(left_out + used, sizeof left_out - used, " %u", TIFFTAG_SUBIFD);
+		word_append(left_out, sizeof left_out, " %u", TIFFTAG_SUBIFD);
 	if (*left_out)
 		warn("%s: tags are left out:%s", name, left_out);
 }
@@ -380,15 +358,8 @@ scan_values(const char *s, struct values *v)
 		return NULL;
 	unsigned char *bytes = weir_xalloc(strlen(s) + 1, size);
 
-	for (v->n = 0; scan_number(&s, size, &number); v->n++) {
-		const uint16_t word = (uint16_t)number;
-		const uint32_t wide = (uint32_t)number;
-
-		if (size == 1)
-			bytes[v->n] = (unsigned char)number;
-		else
-			memcpy(bytes + size * v->n, size == 2 ? (const void *)&word : &wide, size);
-	}
+	for (v->n = 0; scan_number(&s, size, &number); v->n++)
+		bytes_store(bytes + size * v->n, size, true, number);
 	bytes[size * v->n] = 0;
 	v->at = bytes;
 	if (*s || !v->n) {
@@ -498,8 +469,6 @@ tiff_numbers(struct img *x, const char *name, char sep, double *v, size_t most, 
 
 /* ---- palettes ---- */
 
-/* The palette of a page as a key, and back. */
-
 #define KEY "tiff.ColorMap"
 
 enum { LONGEST = 18 }; /* characters of ` 65535,65535,65535` */
@@ -543,8 +512,6 @@ tiff_set_palette(TIFF *t, unsigned bits, struct img *x)
 }
 
 /* ---- ranges ---- */
-
-/* Converts MinSampleValue and its like, the least and greatest samples of a page, to keys, and back. */
 
 /* The tags of integers, one number for all planes; and those of any type, a number for each plane. */
 static const struct range {

@@ -241,7 +241,7 @@ struct tiffpages_page {
 	bool begins;	 /* a stack of several planes, by a description of tifffile */
 };
 
-/* The pages of a file, or the masks of their missing pixels. The caller frees them with tiffpages_free(). */
+/* The pages of a file, or the masks of their missing pixels. The caller frees at. */
 struct tiffpages {
 	struct tiffpages_page *at;
 	size_t n, room;
@@ -256,7 +256,5 @@ struct tiffpages {
  */
 int tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
 		   struct why *why);
-
-void tiffpages_free(struct tiffpages *l);
 
 #endif

@@ -1,7 +1,6 @@
 /* link: -ltiff */
 /* Converts GeoTIFF's tags to keys, and back. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"

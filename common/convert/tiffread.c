@@ -1,8 +1,6 @@
 /* link: -ltiff */
 /* The pages of a TIFF file: their layouts, their descriptions, and their rows as samples of an item. */
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -204,7 +202,7 @@ read_format(TIFF *t, struct tiffpage *p)
 
 /* What the last plane is, if it is the one that is alpha. */
 static uint16_t
-alpha_of(TIFF *t)
+last_alpha(TIFF *t)
 {
 	uint16_t n = 0, *extra = NULL;
 
@@ -267,7 +265,7 @@ tiffpage_read(TIFF *t, bool indices, struct tiffpage *p, struct why *why)
 	    whole || p->way == TIFF_PALETTE || p->bits > 16 || p->format != SAMPLEFORMAT_UINT
 		? 0
 		: (1u << p->bits) - 1;
-	p->alpha = p->way == TIFF_RGBA || p->complex ? 0 : alpha_of(t);
+	p->alpha = p->way == TIFF_RGBA || p->complex ? 0 : last_alpha(t);
 	p->kind = kind_of(p);
 	return status;
 }
@@ -281,16 +279,6 @@ tiffpage_alike(const struct tiffpage *a, const struct tiffpage *b)
 }
 
 /* ---- runs of pages ---- */
-
-/* What the directory holds: a page (0), a small copy of another page, or a mask. */
-static uint32_t
-kind_of_page(TIFF *t)
-{
-	uint32_t kind = 0;
-
-	TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
-	return kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK);
-}
 
 const char *
 tiffpage_text(TIFF *t, const struct tiffpage *p)
@@ -311,14 +299,11 @@ tiffpage_stack(const struct tiffpage *p, size_t pages, const char *name)
 static uint64_t
 number_at(TIFF *t, uint64_t at, size_t bytes)
 {
-	unsigned char b[8] = {0};
-	uint64_t v = 0;
+	unsigned char b[8];
 
-	if (pread(TIFFFileno(t), b, bytes, (off_t)at) != (ssize_t)bytes)
-		return 0;
-	for (size_t i = 0; i < bytes; i++)
-		v |= (uint64_t)b[i] << 8 * (TIFFIsBigEndian(t) ? bytes - 1 - i : i);
-	return v;
+	return pread(TIFFFileno(t), b, bytes, (off_t)at) == (ssize_t)bytes
+		   ? bytes_load(b, bytes, !TIFFIsBigEndian(t))
+		   : 0;
 }
 
 /*
@@ -370,20 +355,6 @@ add(TIFF *t, bool indices, size_t number, struct tiffpages *l, struct why *why)
 	return 0;
 }
 
-/* The last mask is that of the last page, if it fits and is the first to do so. */
-static void
-match(struct tiffpages *pages, struct tiffpages *masks)
-{
-	struct tiffpages_page *mask = &masks->at[masks->n - 1], *page;
-
-	if (!pages->n)
-		return;
-	page = &pages->at[pages->n - 1];
-	if (!page->mask && mask->layout.w == page->layout.w && mask->layout.h == page->layout.h &&
-	    mask->layout.planes == 1 && mask->layout.type == IMG_U8)
-		page->mask = masks->n;
-}
-
 int
 tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages *masks,
 	       struct why *why)
@@ -393,14 +364,22 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 	int status = 0;
 
 	do {
-		const uint32_t kind = kind_of_page(t);
+		uint32_t kind = 0; /* of the directory: a page, a small copy of one, or a mask */
 
+		TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
+		kind &= FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
 		if (!kind)
 			status = add(t, indices, number, pages, &own);
 		else if (kind == FILETYPE_MASK && masks)
 			status = add(t, indices, number, masks, &own);
-		if (!status && kind == FILETYPE_MASK && masks)
-			match(pages, masks);
+		/* A mask is that of the page before it, if it fits and is the first to do so. */
+		if (!status && kind == FILETYPE_MASK && masks && pages->n) {
+			struct tiffpages_page *page = &pages->at[pages->n - 1];
+			const struct tiffpage *mask = &masks->at[masks->n - 1].layout;
+			if (!page->mask && mask->w == page->layout.w && mask->h == page->layout.h &&
+			    mask->planes == 1 && mask->type == IMG_U8)
+				page->mask = masks->n;
+		}
 		pages->copies += (kind & FILETYPE_REDUCEDIMAGE) != 0;
 		pages->masks += kind == FILETYPE_MASK;
 		if (!status)
@@ -414,13 +393,6 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 	if (!pages->n)
 		return why_set(why, "it has small copies and masks alone, and no page");
 	return 0;
-}
-
-void
-tiffpages_free(struct tiffpages *l)
-{
-	weir_free(l->at);
-	*l = (struct tiffpages){0};
 }
 
 struct palette {
@@ -482,15 +454,15 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 	const bool is_signed = type == IMG_I8 || type == IMG_I16 || type == IMG_I32;
 	const uint32_t sign = is_signed ? 1u << (bits - 1) : 0;
 
-	if (bits == 8 * size && apart == 1) {
-		memcpy(to, from, n * size);
+	if (bits == 8 * size) {
+		if (apart == 1)
+			memcpy(to, from, n * size);
+		else
+			sample_copy(to, apart, from, 1, n, size);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		if (bits == 8 * size)
-			memcpy((char *)to + i * apart * size, from + i * size, size);
-		else
-			store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
+		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
 }
 
 /*
@@ -517,17 +489,10 @@ float_of(uint32_t bits, int e, int m)
 static void
 unpack_floats(float *to, const unsigned char *from, size_t n, unsigned bits, size_t apart)
 {
-	const uint32_t one = 1;
-	const size_t high = *(const unsigned char *)&one ? 2 : 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const unsigned char *b = from + 3 * i;
-
-		to[i * apart] =
-		    bits == 16
-			? float_of(value_at(from, i, 16), 5, 10)
-			: float_of((uint32_t)(b[high] << 16 | b[1] << 8 | b[2 - high]), 7, 16);
-	}
+	for (size_t i = 0; i < n; i++)
+		to[i * apart] = bits == 16
+				    ? float_of(value_at(from, i, 16), 5, 10)
+				    : float_of((uint32_t)bytes_load(from + 3 * i, 3, true), 7, 16);
 }
 
 /* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
@@ -562,25 +527,6 @@ unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsig
 			else
 				((uint16_t *)to)[apart * i + k] = p->map[k][v];
 	}
-}
-
-/* Replaces each sample v by 2^bits - 1 - v. It inverts pictures in which 0 is white. */
-static void
-unpack_invert(void *samples, size_t n, enum img_type type, unsigned bits)
-{
-	const size_t size = img_type_size(type), spare = 8 * size - bits;
-	unsigned char *v = samples;
-
-	if (size == 1 || !spare) {
-		for (size_t i = 0; i < n * size; i++)
-			v[i] ^= (unsigned char)(255u >> spare);
-		return;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (size == 2)
-			((uint16_t *)samples)[i] ^= (uint16_t)(UINT16_MAX >> spare);
-		else
-			((uint32_t *)samples)[i] ^= UINT32_MAX >> spare;
 }
 
 /* ---- rows ---- */
@@ -818,17 +764,22 @@ turn_row(const struct tiffpage *p, const char *page, size_t y, char *row)
 	}
 }
 
-/* Inverts the first sample of each pixel of the band. The planes beside it have no white. */
+/* Makes 2^bits - 1 - v of the first sample v of each pixel of the band: 0 was white. The planes beside it have no white. */
 static void
 invert(const struct reader *r, size_t pixels)
 {
 	const struct tiffpage *p = r->p;
-	const size_t pixel = p->planes * img_type_size(p->type);
+	const size_t size = img_type_size(p->type), pixel = p->planes * size;
+	const uint64_t mask = UINT64_MAX >> (64 - p->bits);
 
-	if (p->planes == 1)
-		unpack_invert(r->band, pixels, p->type, p->bits);
-	for (size_t i = 0; i < pixels && p->planes > 1; i++)
-		unpack_invert(r->band + i * pixel, 1, p->type, p->bits);
+	if (p->planes == 1 && (size == 1 || p->bits == 8 * size)) { /* all bytes are alike */
+		for (size_t i = 0; i < pixels * size; i++)
+			r->band[i] ^= (char)mask;
+		return;
+	}
+	for (size_t i = 0; i < pixels; i++)
+		for (size_t k = 0; k < size; k++)
+			r->band[i * pixel + k] ^= (char)(mask >> 8 * k);
 }
 
 static int

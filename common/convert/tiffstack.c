@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/convert/tiff.h"
 
 /* --- values of the text ---------------------------------------------------------------------------------------------- */
@@ -488,28 +489,25 @@ stackmeta_order(const struct stackmeta *m, char order[4])
 void
 stackmeta_print(const struct stackmeta *m, char *text, size_t room)
 {
-	size_t n[3] = {1, 1, 1}, used;
+	size_t n[3] = {1, 1, 1};
 	char order[4];
 
 	for (size_t i = 0; m->order[i]; i++)
 		n[m->order[i] == 'c' ? 0 : m->order[i] == 't' ? 2 : 1] *= m->size[i];
-	used = (size_t)snprintf(text, room, "ImageJ=1.54f\nimages=%zu\n", n[0] * n[1] * n[2]);
+	snprintf(text, room, "ImageJ=1.54f\nimages=%zu\n", n[0] * n[1] * n[2]);
 	const char *const names[] = {"channels", "slices", "frames"};
 	for (int i = 0; i < 3; i++)
 		if (n[i] > 1)
-			used +=
-			    (size_t)snprintf(text + used, room - used, "%s=%zu\n", names[i], n[i]);
+			word_append(text, room, "%s=%zu\n", names[i], n[i]);
 	if (stackmeta_order(m, order) && strcmp(order, "czt") != 0)
-		used += (size_t)snprintf(text + used, room - used, "order=%s\n", order);
+		word_append(text, room, "order=%s\n", order);
 	if ((n[0] > 1) + (n[1] > 1) + (n[2] > 1) > 1)
-		used += (size_t)snprintf(text + used, room - used, "hyperstack=true\n");
+		word_append(text, room, "hyperstack=true\n");
 	if (m->unit[0][0])
-		used += (size_t)snprintf(text + used, room - used, "unit=%s\n", m->unit[0]);
+		word_append(text, room, "unit=%s\n", m->unit[0]);
 	if (!isnan(m->spacing[2]))
-		used +=
-		    (size_t)snprintf(text + used, room - used, "spacing=%.17g\n", m->spacing[2]);
+		word_append(text, room, "spacing=%.17g\n", m->spacing[2]);
 	if (!isnan(m->interval))
-		used +=
-		    (size_t)snprintf(text + used, room - used, "finterval=%.17g\n", m->interval);
-	snprintf(text + used, room - used, "loop=false\n");
+		word_append(text, room, "finterval=%.17g\n", m->interval);
+	word_append(text, room, "loop=false\n");
 }

@@ -4,21 +4,19 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/tiff.h"
 #include "common/stream/tempfile.h"
 #include "common/stream/img.h"
 #include "common/stream/nodata.h"
-#include "common/stream/pnm.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "tifftoraw";
@@ -28,8 +26,6 @@ struct args {
 	int pages;
 	bool nan;
 	bool indices;
-	char **path;
-	size_t npath;
 };
 
 enum { STACK, ITEMS };
@@ -67,16 +63,6 @@ die_tiff(const struct source *s, const struct tiffpages_page *p, const char *our
 
 /* --- pages ----------------------------------------------------------------------------------------------------------- */
 
-/* Whether one of n pages has the mask. */
-static bool
-has_mask(const struct tiffpages_page *p, size_t n, size_t mask)
-{
-	for (size_t i = 0; i < n; i++)
-		if (p[i].mask == mask)
-			return true;
-	return false;
-}
-
 /* Finds the pages, and with --nan their masks, and says what is left out. */
 static void
 find_pages(const struct args *args, struct source *s)
@@ -93,11 +79,16 @@ find_pages(const struct args *args, struct source *s)
 	if (s->pages.masks && !args->nan)
 		warn("%s: %zu masks of missing pixels are left out; see --nan", s->file->name,
 		     s->pages.masks);
-	for (size_t i = 0; i < s->masks.n; i++)
-		if (!has_mask(s->pages.at, s->pages.n, i + 1))
+	for (size_t i = 0; i < s->masks.n; i++) {
+		bool taken = false;
+
+		for (size_t k = 0; k < s->pages.n; k++)
+			taken |= s->pages.at[k].mask == i + 1;
+		if (!taken)
 			warn("%s: page %zu: this mask does not fit the page before it, and is left "
 			     "out",
 			     s->file->name, s->masks.at[i].number);
+	}
 }
 
 /* What becomes an item. */
@@ -129,16 +120,6 @@ insist_alike(const struct source *s, const struct stack *k)
 			    "--pages=items",
 			    s->file->name, p->number, k->first->number);
 	}
-}
-
-/* Whether a page of the stack has a mask. */
-static bool
-is_masked(const struct source *s, const struct stack *k)
-{
-	for (size_t i = 0; i < k->n; i++)
-		if (page_of(s, k, i) && page_of(s, k, i)->mask)
-			return true;
-	return false;
 }
 
 /* --- axes and keys --------------------------------------------------------------------------------------------------- */
@@ -465,23 +446,6 @@ is_run(const struct source *s, const struct stack *k, uint64_t *bytes)
 	return *bytes && first < s->file->bytes && k->m.n <= (s->file->bytes - first) / *bytes;
 }
 
-/* --- masks ---------------------------------------------------------------------------------------------------------- */
-
-/* Loads the mask of the page for missing_mark(). */
-static void
-load_mask(const struct source *s, const struct tiffpages_page *p, struct missing *d)
-{
-	if (!p->mask)
-		return;
-	const struct tiffpages_page *mask = &s->masks.at[p->mask - 1];
-
-	d->mask = weir_xalloc(p->layout.w, p->layout.h);
-	struct kept kept = {d->mask, p->layout.w};
-	go_to(s, mask);
-	if (tiffpage_rows(s->t, &mask->layout, 0, &(struct sink){tiffpage_keep, &kept}))
-		die_tiff(s, mask, "its samples cannot be read");
-}
-
 /* --- items ---------------------------------------------------------------------------------------------------------- */
 
 /* What keys of a page say, and its item does not. */
@@ -508,8 +472,14 @@ put_page(const struct args *args, const struct source *s, const struct tiffpages
 	struct tiffpage layout = p->layout;
 
 	layout.shift = shift;
-	if (args->nan)
-		load_mask(s, p, o->missing);
+	if (args->nan && p->mask) {
+		const struct tiffpages_page *mask = &s->masks.at[p->mask - 1];
+		struct kept kept = {o->missing->mask = weir_xalloc(p->layout.w, p->layout.h),
+				    p->layout.w};
+		go_to(s, mask);
+		if (tiffpage_rows(s->t, &mask->layout, 0, &(struct sink){tiffpage_keep, &kept}))
+			die_tiff(s, mask, "its samples cannot be read");
+	}
 	if (!shift)
 		go_to(s, p);
 	const size_t absent = tiffpage_absent(s->t, &p->layout);
@@ -575,13 +545,15 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 
 	go_to(s, k->first);
 	const bool run = args->pages == STACK && is_run(s, k, &plane);
-	const bool masked = args->nan && (k->missing || is_masked(s, k));
+	bool masked = k->missing; /* or a page has a mask */
+	for (size_t i = 0; i < k->n && !masked; i++)
+		masked = page_of(s, k, i) && page_of(s, k, i)->mask;
 	if (run)
 		k->n = k->m.n;
 	describe(s->t, p, k->n, &k->m, &x);
 	settle_keys(s, k->first, &x);
-	struct missing missing = missing_of(&x, args->nan, masked);
-	tempfile_limit(s->file->name, &x, args->common.max_bytes);
+	struct missing missing = missing_of(&x, args->nan, args->nan && masked);
+	img_limit(s->file->name, &x, args->common.max_bytes);
 	if (args->pages == STACK)
 		warn_of_count(s, k);
 	if (args->common.verbose)
@@ -735,8 +707,7 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 		put_item(args, &s, &k, out, st);
 	}
 	TIFFClose(s.t);
-	tiffpages_free(&s.pages);
-	tiffpages_free(&s.masks);
+	weir_free_all(s.pages.at, s.masks.at);
 }
 
 int
@@ -744,8 +715,6 @@ main(int argc, char **argv)
 {
 	struct args args = {0};
 
-	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);
 	tiff_init();
-	tempfile_each(args.path, args.npath, &args.common, convert_file, &args);
-	return 0;
+	return tempfile_each(&program, argc, argv, &args, convert_file);
 }

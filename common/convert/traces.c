@@ -13,9 +13,10 @@
 #include "common/base/real.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
+#include "common/base/words.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 #include "common/stream/tempfile.h"
 
@@ -101,9 +102,7 @@ traces_close(struct traces *t)
 {
 	if (t->f && t->f != stdin)
 		fclose(t->f);
-	weir_free(t->buf);
-	weir_free(t->lead);
-	weir_free(t->row);
+	weir_free_all(t->buf, t->lead, t->row);
 	*t = (struct traces){0};
 }
 
@@ -412,18 +411,6 @@ read_lead(struct traces *t, const struct traces_args *args)
 	traces_skip(t, t->nlead);
 }
 
-/* The binary header states the largest number of further headers. A trace with fewer would make records of many lengths. */
-static void
-check_more_heads(const struct traces *t, const unsigned char *head)
-{
-	const int more = (int)(t->head / TRACE_HEAD) - 1,
-		  stated = trace_word(head + SEGY_MORE_HEADS, 2, t->little);
-
-	if (stated && stated != more)
-		die("%s: trace 1: %d further headers, and the binary header has %d", t->name,
-		    stated, more);
-}
-
 /*
  * Finds ns and dt from the binary header and the first trace. Files whose traces have been cut often keep the old ns in one of
  * the two; the right one leads to the next header.
@@ -436,8 +423,12 @@ find_samples(struct traces *t, const struct traces_args *args)
 
 	if (got < t->head)
 		die("%s: no trace after the headers", t->name);
-	if (t->head > TRACE_HEAD)
-		check_more_heads(t, head);
+	/* The binary header states the largest number. A trace with fewer would make records of many lengths. */
+	const int more = (int)(t->head / TRACE_HEAD) - 1,
+		  own = more ? trace_word(head + SEGY_MORE_HEADS, 2, t->little) : 0;
+	if (own && own != more)
+		die("%s: trace 1: %d further headers, and the binary header has %d", t->name, own,
+		    more);
 	t->stated = args->ns ? 0 : trace_ushort(head + TRACE_NS, t->little);
 	if (args->ns)
 		t->ns = (size_t)args->ns;
@@ -660,22 +651,6 @@ struct gather {
 
 enum { WHERE = 5, DELAY = 3, NUMBER = 4 };
 
-static void
-grow(struct gather *g, const struct traces *t, size_t max_bytes)
-{
-	const size_t limit = weir_limit(max_bytes), most = limit / (t->ns * sizeof *g->data),
-		     twice = g->room ? 2 * g->room : 16, room = twice < most ? twice : most;
-
-	if (g->n >= most)
-		die("%s: trace %zu: the gather is larger than %zu bytes; see --key, --max-bytes",
-		    t->name, t->trace, limit);
-	g->data = realloc(g->data, room * t->ns * sizeof *g->data);
-	g->where = realloc(g->where, room * WHERE * sizeof *g->where);
-	if (!g->data || !g->where)
-		die("%s: trace %zu: no memory for the gather", t->name, t->trace);
-	g->room = room;
-}
-
 int
 traces_key(int key, char name[TRACES_KEY_NAME])
 {
@@ -745,6 +720,8 @@ static bool
 read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 {
 	const int at = key_at[args->key];
+	const size_t limit = weir_limit(args->common.max_bytes),
+		     most = limit / (t->ns * sizeof *g->data);
 	const unsigned char *r;
 
 	g->group = false;
@@ -754,8 +731,16 @@ read_gather(struct traces *t, const struct traces_args *args, struct gather *g)
 			g->key = key;
 		else if (key != g->key)
 			break;
-		if (g->n == g->room)
-			grow(g, t, args->common.max_bytes);
+		if (g->n >= most)
+			die("%s: trace %zu: the gather is larger than %zu bytes; see --key, "
+			    "--max-bytes",
+			    t->name, t->trace, limit);
+		if (g->n == g->room) {
+			size_t room = g->room;
+			g->data = weir_xgrow(g->data, &room, g->n + 1, t->ns * sizeof *g->data);
+			g->where =
+			    weir_xgrow(g->where, &g->room, g->n + 1, WHERE * sizeof *g->where);
+		}
 		if (!t->doubted)
 			doubt_format(t, r + t->head, t->ns, false);
 		segy_decode(t->format, t->little, t->ns, g->data + g->n * t->ns, r + t->head);
@@ -895,21 +880,17 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 static void
 parse_sort(struct traces_sort *sort)
 {
-	char name[TRACES_KEY_NAME];
-
 	for (const char *s = sort->text; s; s = *s ? s + 1 : NULL) {
 		const bool down = *s == '-';
 		s += down;
 		const size_t n = strcspn(s, ",");
-		int k = 1;
-		while (k < TRACES_KEYS && (traces_key(k, name), strncmp(name, s, n) || name[n]))
-			k++;
-		if (k == TRACES_KEYS || sort->n == TRACES_SORTS)
+		const int k = word_index(KEYS, '|', s, n, strncmp);
+		if (k <= KEY_NONE || sort->n == TRACES_SORTS)
 			die_usage("--sort: '%s' is not KEY,KEY..., up to %d of " WORDS, sort->text,
 				  TRACES_SORTS);
 		for (size_t i = 0; i < sort->n; i++)
 			if (sort->key[i] == k)
-				die_usage("--sort: %s is named twice", name);
+				die_usage("--sort: %.*s is named twice", (int)n, s);
 		sort->down[sort->n] = down;
 		sort->key[sort->n++] = k;
 		s += n;

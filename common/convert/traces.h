@@ -20,6 +20,7 @@
 #include <stdio.h>
 
 #include "common/base/opt.h"
+#include "common/base/sample.h"
 #include "common/stream/img.h"
 #include "common/stream/raw.h"
 
@@ -114,32 +115,12 @@ enum {
 	SEGY_AT_TRAILERS = 3528 /* four bytes, of revision 2: trailers of 3200 bytes; -1: some */
 };
 
-/* The integer of 1 to 8 bytes at `at`, without a sign. */
-static inline uint64_t
-bytes_load(const unsigned char *at, size_t bytes, bool little)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		v = v << 8 | at[little ? bytes - 1 - i : i];
-	return v;
-}
-
-static inline void
-bytes_store(unsigned char *at, size_t bytes, bool little, uint64_t v)
-{
-	for (size_t i = 0; i < bytes; i++)
-		at[little ? i : bytes - 1 - i] = (unsigned char)(v >> 8 * i);
-}
-
 /* States ns in the file headers, in the word of revision 2 where the other is too short. Files of before are left without it. */
 static inline void
 segy_set_samples(unsigned char *lead, bool little, size_t ns)
 {
-	const bool second = lead[SEGY_AT_REVISION] == 2;
-
 	bytes_store(lead + SEGY_AT_SAMPLES, 2, little, ns > TRACE_MAXNS ? 0 : ns);
-	if (second)
+	if (lead[SEGY_AT_REVISION] == 2)
 		bytes_store(lead + SEGY_AT_LONG_SAMPLES, 4, little, ns > TRACE_MAXNS ? ns : 0);
 }
 

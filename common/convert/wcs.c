@@ -6,22 +6,10 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/words.h"
 #include "common/convert/wcs.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
-
-/* Writes the shortest text that reads back as v. The text has a decimal point or an exponent. */
-static void
-print_number(double v, char text[32])
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, 32, "%.*G", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
-	}
-	if (!strpbrk(text, ".E"))
-		strcat(text, ".0");
-}
 
 /* Sets the number on the card `name` of x and keeps its comment. A missing card is added at the end. */
 static void
@@ -30,7 +18,11 @@ card_set_number(struct img *x, const char *name, double v)
 	char key[CARD_PREFIX_LEN + CARD_NAME + 1], text[32], value[CARD + 48];
 	const char *old = card_text(x, "%s", name);
 
-	print_number(v, text);
+	word_shortest(text, sizeof text, v, 15, false);
+	if (strchr(text, 'e'))
+		*strchr(text, 'e') = 'E';
+	else if (!strchr(text, '.'))
+		strcat(text, ".0");
 	snprintf(key, sizeof key, CARD_PREFIX "%s", name);
 	snprintf(value, sizeof value, "%s%s", text, old ? old + card_value_length(old) : "");
 	for (size_t i = x->nkey; old && i-- > 0;)
@@ -77,21 +69,23 @@ struct meaning {
 	const char *name, *data; /* data: NULL when it counts the image's */
 };
 
-/* Returns the meaning of the key; NULL when it is no section. Digits and letters may follow the name. */
+/* Returns what key i of x means; NULL: it is no section, or a later line of that name counts. Digits and letters may follow the name. */
 static const struct meaning *
-meaning_of(const char *key)
+meaning_at(const struct img *x, size_t i)
 {
 	static const struct meaning known[] = {
 	    {"DATASEC", NULL},	   {"TRIMSEC", NULL},	  {"PRESEC", NULL},	 {"POSTSEC", NULL},
 	    {"BIASSEC", NULL},	   {"DSEC", NULL},	  {"TSEC", NULL},	 {"BSEC", NULL},
 	    {"CCDSEC", "DATASEC"}, {"DETSEC", "DATASEC"}, {"AMPSEC", "DATASEC"}, {"CSEC", "DSEC"},
 	    {"ASEC", "DSEC"}};
+	const char *key = x->key[i].name;
 
-	if (strncmp(key, CARD_PREFIX, CARD_PREFIX_LEN) || strlen(key) > CARD_PREFIX_LEN + CARD_NAME)
+	if (strncmp(key, CARD_PREFIX, CARD_PREFIX_LEN) ||
+	    strlen(key) > CARD_PREFIX_LEN + CARD_NAME || img_key(x, key) != x->key[i].value)
 		return NULL;
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (!strncmp(key + CARD_PREFIX_LEN, known[i].name, strlen(known[i].name)))
-			return &known[i];
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (!strncmp(key + CARD_PREFIX_LEN, known[k].name, strlen(known[k].name)))
+			return &known[k];
 	return NULL;
 }
 
@@ -124,11 +118,9 @@ static void
 write_section(struct img *x, const char *key, const struct section *s)
 {
 	char text[2 * CARD] = "'[";
-	int used = 2;
 
-	for (int i = 0; i < s->n && used < CARD; i++)
-		used += snprintf(text + used, sizeof text - (size_t)used, "%s%s", i ? "," : "",
-				 s->range[i]);
+	for (int i = 0; i < s->n && strlen(text) < CARD; i++)
+		word_append(text, sizeof text, "%s%s", i ? "," : "", s->range[i]);
 	img_change_key(x, key, "%s]'%s", text, s->rest);
 }
 
@@ -216,28 +208,6 @@ find_data(const struct img *x, const char *key, const struct meaning *m, int axi
 	return true;
 }
 
-/* What key i of x means. NULL: nothing, or a later line of that name counts. */
-static const struct meaning *
-meaning_at(const struct img *x, size_t i)
-{
-	const char *name = x->key[i].name;
-	const struct meaning *m = meaning_of(name);
-
-	return m && img_key(x, name) == x->key[i].value ? m : NULL;
-}
-
-/* Drops key i and adds its name to `gone`. */
-static void
-drop(struct img *x, size_t i, char gone[SECTION_NAMES])
-{
-	char name[CARD_PREFIX_LEN + WORD];
-	const size_t used = strlen(gone);
-
-	snprintf(name, sizeof name, "%s", x->key[i].name);
-	snprintf(gone + used, SECTION_NAMES - used, " %s", name + CARD_PREFIX_LEN);
-	img_drop_key(x, name); /* frees the name in x */
-}
-
 /*
  * Updates the sections of x for the cut and the flip of an axis, whose position says where its samples lie in the image, as in
  * wcs.h; those of the detector while DATASEC is that of the whole. Sections without a pixel left are removed, and those of the
@@ -246,6 +216,7 @@ drop(struct img *x, size_t i, char gone[SECTION_NAMES])
 static void
 section_follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 {
+	char name[CARD_PREFIX_LEN + WORD];
 	struct section s;
 	long data[2];
 
@@ -259,10 +230,13 @@ section_follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 			good = detector ? find_data(x, key, m, axis, data) &&
 					      follow_detector(s.range[axis], &x->axis[axis], data)
 					: follow_image(s.range[axis], &x->axis[axis]);
-			if (good)
+			if (good) {
 				write_section(x, key, &s);
-			else
-				drop(x, i, gone); /* the next key is at i then */
+			} else { /* the next key is at i then */
+				snprintf(name, sizeof name, "%s", key);
+				word_append(gone, SECTION_NAMES, " %s", name + CARD_PREFIX_LEN);
+				img_drop_key(x, name);
+			}
 		}
 		i += good;
 	}

@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,16 +227,6 @@ slice_parse(const char *text, struct slice *s)
 	return axis_take(&text, &s->axis) && *text == ':' && opt_size(text + 1, &s->index) ? 0 : -1;
 }
 
-/* Says whether one of n slices removes an axis. */
-static bool
-slice_removes(const struct slice *s, size_t n, size_t axis)
-{
-	for (size_t i = 0; i < n; i++)
-		if (s[i].axis == axis)
-			return true;
-	return false;
-}
-
 /*
  * Sees the payload as [outer][n][inner] and keeps row `index` of each n. This works in place: it only writes over what it has
  * already read.
@@ -270,8 +259,9 @@ check_slices(const struct img *x, const struct slice *s, size_t n, struct why *w
 		if (s[i].index >= x->axis[s[i].axis].n)
 			return why_set(why, "axis %zu has %zu samples", s[i].axis,
 				       x->axis[s[i].axis].n);
-		if (slice_removes(s, i, s[i].axis))
-			return why_set(why, "the same axis is cut twice");
+		for (size_t k = 0; k < i; k++)
+			if (s[k].axis == s[i].axis)
+				return why_set(why, "the same axis is cut twice");
 	}
 	return 0;
 }
@@ -337,25 +327,21 @@ place(const struct axis_choice *c, size_t i)
 	return c->first + (c->back ? c->count - 1 - i : i);
 }
 
-/* The text of n chosen words, word `which[i]` for i. The caller frees it. */
-static char *
-join_words(const char *const *word, const size_t *which, size_t n)
+/* Sets the key to n words, each of which ends at a blank or the end of a text, and frees their list. */
+static void
+set_words(struct img *y, const char *key, const char **word, size_t n)
 {
 	size_t room = 1;
 
 	for (size_t i = 0; i < n; i++)
-		room += strcspn(word[which[i]], blanks) + 1;
+		room += strcspn(word[i], blanks) + 1;
 	char *text = weir_xalloc(room, 1), *s = text;
-	for (size_t i = 0; i < n; i++) {
-		const size_t k = strcspn(word[which[i]], blanks);
-
-		if (i)
-			*s++ = ' ';
-		memcpy(s, word[which[i]], k);
-		s += k;
-	}
 	*s = 0;
-	return text;
+	for (size_t i = 0; i < n; i++)
+		s += sprintf(s, i ? " %.*s" : "%.*s", (int)strcspn(word[i], blanks), word[i]);
+	img_set_key(y, key, "%s", text);
+	weir_free(text);
+	weir_free(word);
 }
 
 /* Splits the text into its n words. The caller frees the list. */
@@ -383,38 +369,13 @@ transpose_points(struct img *y)
 	if (!n || n % 6)
 		return;
 	const char **word = split(text, n);
-	size_t *which = weir_xalloc(n, sizeof *which);
 
-	for (size_t i = 0; i < n; i++)
-		which[i] = i % 6 < 2 ? i ^ 1 : i;
-	char *list = join_words(word, which, n);
-	img_set_key(y, "geotiff.tiepoints", "%s", list);
-	weir_free(list);
-	weir_free(word);
-	weir_free(which);
-}
-
-static void
-swap_numbers(double *a, double *b)
-{
-	const double t = *a;
-
-	*a = *b;
-	*b = t;
-}
-
-static void
-transpose_map(struct img *y)
-{
-	double g[6];
-
-	transpose_points(y);
-	if (word_reals(img_key(y, "geotransform"), ' ', g, 6) != 6)
-		return;
-	swap_numbers(&g[1], &g[2]);
-	swap_numbers(&g[4], &g[5]);
-	img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0], g[1], g[2],
-		    g[3], g[4], g[5]);
+	for (size_t i = 0; i < n; i += 6) {
+		const char *const column = word[i];
+		word[i] = word[i + 1];
+		word[i + 1] = column;
+	}
+	set_words(y, "geotiff.tiepoints", word, n);
 }
 
 void
@@ -439,9 +400,13 @@ axiskeys_follow_map(const struct img *x, struct img *y, const int *from)
 {
 	const int row = img_row_axis(x), to = img_row_axis(y);
 	const bool picture = y->dim > to + 1;
+	double g[6];
 
 	if (picture && from[to] == row + 1 && from[to + 1] == row) {
-		transpose_map(y);
+		transpose_points(y);
+		if (word_reals(img_key(y, "geotransform"), ' ', g, 6) == 6)
+			img_set_key(y, "geotransform", "%.17g %.17g %.17g %.17g %.17g %.17g", g[0],
+				    g[2], g[1], g[3], g[5], g[4]);
 	} else if (!picture || from[to] != row || from[to + 1] != row + 1) {
 		img_drop_key(y, "geotransform");
 		img_drop_key(y, "geotiff.tiepoints");
@@ -450,26 +415,25 @@ axiskeys_follow_map(const struct img *x, struct img *y, const int *from)
 
 /* --- lists of traces ---------------------------------------------------------------------------------------------------- */
 
-/* The list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. The caller frees it. */
-static char *
-choose(const char *text, size_t n, const struct axis_choice c[2], bool exchanged)
+/* Sets the key to the list `text` of c[0].n words, or of c[0].n * c[1].n, after the choice. */
+static void
+choose(struct img *y, const char *key, const char *text, size_t n, const struct axis_choice c[2],
+       bool exchanged)
 {
 	const bool both = exchanged || n != c[0].n;
 	const struct axis_choice *fast = &c[exchanged], *slow = &c[!exchanged];
 	const size_t rows = both ? slow->count : 1;
-	const char **word = split(text, n);
-	size_t *which = weir_xalloc(rows, fast->count * sizeof *which), at = 0;
+	const char **word = split(text, n), **kept = weir_xalloc(rows, fast->count * sizeof *kept);
+	size_t at = 0;
 
 	for (size_t k = 0; k < rows; k++)
 		for (size_t i = 0; i < fast->count; i++) {
 			const size_t trace = place(&c[0], exchanged ? k : i);
 			const size_t gather = n == c[0].n ? 0 : place(&c[1], exchanged ? i : k);
-			which[at++] = gather * c[0].n + trace;
+			kept[at++] = word[gather * c[0].n + trace];
 		}
-	char *list = join_words(word, which, at);
+	set_words(y, key, kept, at);
 	weir_free(word);
-	weir_free(which);
-	return list;
 }
 
 enum { LISTS = 4 };
@@ -484,9 +448,7 @@ axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchan
 
 		if (!n || (n != c[0].n && (n % c[0].n || n / c[0].n != c[1].n)))
 			continue;
-		char *list = choose(text, n, c, exchanged);
-		img_set_key(y, names[i], "%s", list);
-		weir_free(list);
+		choose(y, names[i], text, n, c, exchanged);
 	}
 }
 
@@ -528,19 +490,12 @@ axiskeys_lay_traces(struct img *y, const struct img *x, size_t first)
 		const bool known = old && axiskeys_count(old) == all;
 		const char **add = split(text, n),
 			   **word = known ? split(old, all) : weir_xalloc(all, sizeof *word);
-		size_t *which = weir_xalloc(all, sizeof *which);
 
-		for (size_t k = 0; k < all; k++) {
-			which[k] = k;
-			word[k] = known ? word[k] : "nan";
-		}
+		for (size_t k = 0; !known && k < all; k++)
+			word[k] = "nan";
 		for (size_t k = 0; k < n; k++)
 			word[k / part * whole + first + k % part] = add[k];
-		char *list = join_words(word, which, all);
-		img_set_key(y, names[i], "%s", list);
-		weir_free(list);
-		weir_free(which);
-		weir_free(word);
+		set_words(y, names[i], word, all);
 		weir_free(add);
 	}
 }

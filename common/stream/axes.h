@@ -86,12 +86,6 @@ void axiskeys_choose_planes(struct img *y, const struct axis_choice *c);
 void axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchanged);
 
 /*
- * Updates the lists of traces of y where axis k and the next one become one, or, with `split`, axis k becomes two. A list that has
- * not one word for each place along axis 1, or along both of axes 1 and 2, is dropped then. Call it before the axes change.
- */
-void axiskeys_reshape_traces(struct img *y, int k, bool split);
-
-/*
  * Updates the lists of traces before axis k and the next one become one, or, with `split`, before axis k becomes two. A list
  * that ends with the first of two axes is repeated along the second. One that would be along three, or of samples, is dropped.
  */

@@ -2,7 +2,6 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/stream/raw.h"
 
@@ -11,13 +10,14 @@ enum { BLOCK = 1 << 18 }; /* bytes at a time */
 bool
 raw_next_block(struct raw_blocks *b, struct raw_in *in, struct stats *st)
 {
-	const size_t left = raw_left(in), most = BLOCK / img_type_size(b->x->type);
+	const size_t left = raw_left(in), size = img_type_size(b->x->type),
+		     unit = b->unit ? b->unit : 1, most = (BLOCK / size + unit - 1) / unit * unit;
 
 	if (b->data) {
 		b->at += b->n;
 		progress_step(&b->bar, (double)b->at / (double)(b->at + left));
 	} else {
-		b->data = weir_xalloc(BLOCK, 1);
+		b->data = weir_xalloc(most, size);
 		progress_start(&b->bar, b->quiet);
 	}
 	b->n = left < most ? left : most;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 
 #define MAGIC(text)	text, sizeof(text) - 1
 #define UNPACK(name)	name "; unpack it with " name " -dc"
@@ -69,28 +69,16 @@ static const struct {
     {0, MAGIC("\x93NUMPY"), "NumPy; it needs no conversion", NULL},
 };
 
-/* Says whether n bytes begin as PNM or PFM do: P, one of nine signs, and white space. */
-static bool
-is_pnm(const char *first, size_t n)
-{
-	return n > 2 && first[0] == 'P' && first[1] && strchr("1234567fF", first[1]) &&
-	       isspace((unsigned char)first[2]);
-}
-
 /* The header of a trace of SU: its size, and where the kind of the trace and the number of its samples are. */
 enum { HEADER = 240, KIND = 28, SAMPLES = 114 };
-
-static unsigned
-short_at(const unsigned char *first, size_t at, bool swap)
-{
-	return first[at + swap] + 256u * first[at + !swap];
-}
 
 bool
 foreign_may_be_su(const void *first, size_t n)
 {
+	const unsigned char *head = first;
+
 	for (int swap = 0; n >= HEADER && swap < 2; swap++)
-		if (short_at(first, SAMPLES, swap) && short_at(first, KIND, swap) < 256)
+		if (bytes_load(head + SAMPLES, 2, !swap) && bytes_load(head + KIND, 2, !swap) < 256)
 			return true;
 	return false;
 }
@@ -103,7 +91,7 @@ static bool
 is_su(const unsigned char *first, size_t n)
 {
 	for (int swap = 0; n > HEADER && swap < 2; swap++) {
-		const size_t ns = short_at(first, SAMPLES, swap);
+		const size_t ns = bytes_load(first + SAMPLES, 2, !swap);
 		const size_t end = HEADER + 4 * ns;
 		if (ns && (n == end || (n >= end + HEADER &&
 					!memcmp(first + SAMPLES, first + end + SAMPLES, 4))))
@@ -115,15 +103,18 @@ is_su(const unsigned char *first, size_t n)
 const char *
 foreign_what(const void *first, size_t n)
 {
+	const unsigned char *head = first;
+
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (n >= formats[i].at + formats[i].n &&
-		    !memcmp((const char *)first + formats[i].at, formats[i].magic, formats[i].n))
+		    !memcmp(head + formats[i].at, formats[i].magic, formats[i].n))
 			return formats[i].programs && strstr(formats[i].programs, weir_prog)
 				   ? NULL
 				   : formats[i].what;
-	if (is_pnm(first, n))
+	/* PNM and PFM: P, one of nine signs, and white space. */
+	if (n > 2 && head[0] == 'P' && head[1] && strchr("1234567fF", head[1]) && isspace(head[2]))
 		return "PNM; it needs no conversion";
-	return is_su(first, n) && !strstr("sutoraw rawtosu", weir_prog)
+	return is_su(head, n) && !strstr("sutoraw rawtosu", weir_prog)
 		   ? "SU; convert it with sutoraw"
 		   : NULL;
 }

@@ -2,7 +2,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,19 +57,6 @@ is_finite(const double *v, int n)
 		if (!isfinite(v[i]))
 			return false;
 	return n > 0;
-}
-
-/* Adds the line `name: value` to x->space.fields. */
-static void
-space_keep(struct img *x, const char *name, const char *value)
-{
-	const char *before = x->space.fields ? x->space.fields : "";
-	char *text;
-
-	if (asprintf(&text, "%s%s: %s\n", before, name, value) < 0)
-		die("no memory for a field");
-	free(x->space.fields);
-	x->space.fields = text;
 }
 
 static void
@@ -400,7 +386,11 @@ take_field(struct head *h, char *line, char *colon)
 	for (size_t i = 0; i < NKEPT; i++) {
 		if (!same_field(line, kept[i]))
 			continue;
-		space_keep(h->x, kept[i], value);
+		char **const lines = &h->x->space.fields, *text;
+		if (asprintf(&text, "%s%s: %s\n", *lines ? *lines : "", kept[i], value) < 0)
+			die("no memory for a field");
+		free(*lines);
+		*lines = text;
 		return see(h, NFIELDS + i, line);
 	}
 	for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/mman.h>
 
 #include "common/base/die.h"
@@ -104,6 +103,20 @@ img_alloc(struct img *x)
 		return -EOVERFLOW;
 	x->data = weir_alloc_large(count, img_type_size(x->type));
 	return x->data ? 0 : -ENOMEM;
+}
+
+void
+img_limit(const char *name, const struct img *x, size_t max_bytes)
+{
+	const size_t most = weir_limit(max_bytes);
+	size_t bytes;
+
+	if (!img_bytes(x, &bytes))
+		die("%s: the size of the payload overflows", name);
+	if (bytes > most)
+		die("%s: the payload of %zu bytes exceeds the limit of %zu; raise it with "
+		    "--max-bytes",
+		    name, bytes, most);
 }
 
 /* --- keys, labels, units --------------------------------------------------------------------- */
@@ -266,22 +279,15 @@ img_no_depth(const struct img_axis *a)
 	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
 }
 
-/* Whether positions along the axis say where the item lies on a map: they count pixels of what the keys are of. */
-static bool
-is_on_map(const struct img *x, int axis)
-{
-	const int row = img_row_axis(x);
-
-	return (axis == row || axis == row + 1) &&
-	       (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints"));
-}
-
 void
 img_cut_axis(struct img *x, int axis, size_t n, ptrdiff_t shift)
 {
 	struct img_axis *a = &x->axis[axis];
+	const int row = img_row_axis(x);
 
-	if (isnan(a->min) && is_on_map(x, axis))
+	/* Positions along columns and rows of a map count pixels of what the keys are of. */
+	if (isnan(a->min) && (axis == row || axis == row + 1) &&
+	    (img_key(x, "geotransform") || img_key(x, "geotiff.tiepoints")))
 		a->min = 0;
 	a->n = n;
 	a->min += (double)shift * (isnan(a->spacing) ? 1 : a->spacing); /* without min: NaN */
@@ -348,4 +354,51 @@ img_pictures(const struct img *x, struct img_picture *p)
 			      &all.axis[all.dim - 2].n))
 			return false;
 	return img_picture(&all, p);
+}
+
+/* --- alpha ----------------------------------------------------------------------------------- */
+
+enum alpha
+alpha_of(const struct img *x)
+{
+	const char *type = img_key(x, "tupltype"), *extra = img_key(x, "tiff.extrasamples");
+	const size_t planes = img_row_axis(x) ? x->axis[0].n : 1, n = extra ? strlen(extra) : 0;
+	const bool gray = planes == 2 && type && !strcmp(type, PNM_GRAY_ALPHA),
+		   rgb = planes == 4 && !strcmp(x->axis[0].kind, "RGBA-color");
+
+	if ((!gray && !rgb) || (n && extra[n - 1] == '0'))
+		return ALPHA_NONE;
+	return n && extra[n - 1] == '1' ? ALPHA_PREMULTIPLIED : ALPHA_STRAIGHT;
+}
+
+double
+alpha_opaque(const struct img *x)
+{
+	const int bits = 8 * (int)img_type_size(x->type);
+	const bool is_signed =
+	    x->type == IMG_I8 || x->type == IMG_I16 || x->type == IMG_I32 || x->type == IMG_I64;
+
+	if (img_maxval(x))
+		return img_maxval(x);
+	return img_is_float(x->type) ? 1 : ldexp(1, bits - is_signed) - 1;
+}
+
+void
+alpha_divide(struct img *x, void *data, size_t pixels)
+{
+	const size_t planes = x->axis[0].n, size = planes * img_type_size(x->type);
+	const double top = alpha_opaque(x);
+	const bool whole = !img_is_float(x->type);
+	double v[4];
+
+	for (size_t i = 0; i < pixels; i++) {
+		char *pixel = (char *)data + i * size;
+
+		sample_load(v, pixel, x->type, planes);
+		const double by = v[planes - 1] > 0 ? top / v[planes - 1] : 0;
+		for (size_t k = 0; k + 1 < planes; k++)
+			v[k] = whole ? fmin(floor(v[k] * by + .5), top) : v[k] * by;
+		sample_store(pixel, v, x->type, planes);
+	}
+	img_change_key(x, "tiff.extrasamples", "2");
 }

@@ -78,6 +78,9 @@ bool img_bytes(const struct img *x, size_t *bytes);
 /* Allocates x->data for the payload, uninitialised. Returns 0, -EOVERFLOW or -ENOMEM. */
 int img_alloc(struct img *x);
 
+/* Dies where the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
+void img_limit(const char *name, const struct img *x, size_t max_bytes);
+
 /* Returns the value of a key:=value line, or NULL. Of two lines with the same key the last one counts, as in Teem. */
 const char *img_key(const struct img *x, const char *name);
 
@@ -149,5 +152,18 @@ void img_flip_axis(struct img *x, int axis);
 
 /* Takes the item out of its space: the axes get other meanings. */
 void img_leave_space(struct img *x);
+
+#define PNM_RGB_ALPHA  "RGB_ALPHA" /* the tuple type of colours with alpha */
+#define PNM_GRAY_ALPHA "GRAYSCALE_ALPHA"
+
+/* Alpha: how opaque a pixel is, as its last sample. What the last plane is, by the kind of axis 0 and by keys. */
+enum alpha { ALPHA_NONE, ALPHA_STRAIGHT, ALPHA_PREMULTIPLIED };
+enum alpha alpha_of(const struct img *x);
+
+/* The alpha of opaque pixels: maxval:=, the greatest integer of the type, or 1 of floats. */
+double alpha_opaque(const struct img *x);
+
+/* Divides the premultiplied colours of so many pixels of x, at data, by their alpha, and says so in the keys of x. */
+void alpha_divide(struct img *x, void *data, size_t pixels);
 
 #endif

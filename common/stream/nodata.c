@@ -7,30 +7,25 @@
 #include "common/base/opt.h"
 #include "common/stream/nodata.h"
 
-/* Stores a whole number of 64 bits, of which a double may hold the highest bits alone. */
-static bool
-store_whole(void *sample, bool is_signed, const char *text)
-{
-	char *end;
-
-	errno = 0;
-	const uint64_t v = is_signed ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
-	if (errno || *end || (!is_signed && *text == '-'))
-		return false;
-	memcpy(sample, &v, sizeof v);
-	return true;
-}
-
 bool
 nodata_store(void *sample, enum img_type type, const char *text)
 {
+	uint64_t whole = 0;
 	double v;
+	char *end;
 
 	if (!opt_number(text, &v))
 		return false;
-	return ((type == IMG_I64 || type == IMG_U64) &&
-		store_whole(sample, type == IMG_I64, text)) ||
-	       sample_store(sample, &v, type, 1) == 1;
+	errno = 0;
+	if (type == IMG_I64)
+		whole = (uint64_t)strtoll(text, &end, 10);
+	else
+		whole = strtoull(text, &end, 10);
+	/* Of 64 bits a double may hold the highest alone. */
+	if (errno || *end || (type != IMG_I64 && (type != IMG_U64 || *text == '-')))
+		return sample_store(sample, &v, type, 1) == 1;
+	memcpy(sample, &whole, sizeof whole);
+	return true;
 }
 
 struct nodata

@@ -5,7 +5,7 @@
 
 #include "common/base/mem.h"
 #include "common/base/words.h"
-#include "common/stream/npy.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 /* --- npy ------------------------------------------------------------------------------------- */
@@ -86,21 +86,6 @@ take_shape(const char *s, size_t *n, int *dim, struct why *why)
 	}
 }
 
-/*
- * Marks the planes of a colour picture: arrays of Python's libraries have them in the last index. Floats of shape (n, 3, 3) or
- * (n, 4, 4) are small kernels or matrices.
- */
-static void
-mark_colours(struct img *x)
-{
-	struct img_axis *a = x->axis;
-	const bool levels = x->type == IMG_U8 || x->type == IMG_U16;
-
-	if (x->dim == 3 && (a->n == 3 || a->n == 4) &&
-	    (levels || (img_is_float(x->type) && a[1].n > 4)))
-		strcpy(a->kind, a->n == 3 ? "RGB-color" : "RGBA-color");
-}
-
 static int
 take_dict(const char *dict, struct img *x, struct npy_layout *how, struct why *why)
 {
@@ -125,7 +110,15 @@ take_dict(const char *dict, struct img *x, struct npy_layout *how, struct why *w
 	img_init(x, type, dim, sizes);
 	if (complex)
 		strcpy(x->axis[0].kind, "complex");
-	mark_colours(x);
+	/*
+	 * Arrays of Python's libraries have the planes of a colour picture in the last index. Floats of shape (n, 3, 3) or (n, 4, 4) are
+	 * small kernels or matrices.
+	 */
+	const size_t planes = x->axis[0].n;
+	const bool levels = type == IMG_U8 || type == IMG_U16;
+	if (x->dim == 3 && (planes == 3 || planes == 4) &&
+	    (levels || (img_is_float(type) && x->axis[1].n > 4)))
+		strcpy(x->axis[0].kind, planes == 3 ? "RGB-color" : "RGBA-color");
 	x->format = IMG_NPY;
 	if (!img_bytes(x, sizes))
 		return why_set(why, "the product of the shape overflows");
@@ -163,9 +156,7 @@ npy_head(FILE *f, struct img *x, struct npy_layout *how, struct why *why)
 	wide = fixed[6] > 1 ? 4 : 2;
 	if (fixed[6] < 1 || fixed[6] > 3 || (wide == 4 && fread(fixed + 10, 1, 2, f) != 2))
 		return why_set(why, "not a .npy header of version 1 to 3");
-	n = (size_t)fixed[8] | (size_t)fixed[9] << 8;
-	if (wide == 4)
-		n |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
+	n = bytes_load(fixed + 8, wide, true);
 	if (n > RAW_MAXHEAD)
 		return why_set(why, "the header is longer than %d bytes", RAW_MAXHEAD);
 	text = malloc(n + 1);

@@ -10,23 +10,16 @@
 #include "common/stream/place.h"
 #include "common/stream/share.h"
 
-/* Reads text that has four whole numbers up to PLACE_MOST and nothing else. False: the text is malformed. */
-static bool
-parse(const char *text, size_t v[4])
-{
-	for (int i = 0; i < 4; i++)
-		if (!word_size(&text, 0, &v[i]) || v[i] > PLACE_MOST)
-			return false;
-	return word_none(text);
-}
-
 int
 place_of(const struct img *x, size_t w, size_t h, struct place *t, struct why *why)
 {
-	const char *text = img_key(x, "tile");
+	const char *text = img_key(x, "tile"), *at = text;
 	size_t v[4] = {0, 0, w, h};
+	bool good = true;
 
-	if (text && !parse(text, v))
+	for (int i = 0; at && i < 4; i++)
+		good = good && word_size(&at, 0, &v[i]) && v[i] <= PLACE_MOST;
+	if (text && !(good && word_none(at)))
 		return why_set(why, "tile:=%.40s is not `x0 y0 W H`, numbers up to %d", text,
 			       PLACE_MOST);
 	*t = (struct place){v[0], v[1], v[2], v[3]};

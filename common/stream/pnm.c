@@ -1,12 +1,11 @@
 #include <netpbm/pam.h>
 #include <setjmp.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/stream/pnm.h"
+#include "common/stream/formats.h"
 
 /* libnetpbm passes its message to a function without a context argument, so the message needs a static variable. */
 static struct why message;
@@ -19,18 +18,6 @@ keep_message(const char *text)
 	while (n && strchr(" .", text[n - 1]))
 		n--;
 	why_set(&message, "%.*s", (int)n, text);
-}
-
-static void
-start_netpbm(void)
-{
-	static bool started;
-
-	if (started)
-		return;
-	started = true;
-	pm_init(weir_prog, 0);
-	pm_setusererrormsgfn(keep_message);
 }
 
 /*
@@ -70,24 +57,18 @@ read_head(void *arg)
 			(int)(offsetof(struct pam, tuple_type) + sizeof r->pam.tuple_type));
 }
 
-static const char *
-kind_of(const struct pam *pam)
-{
-	const bool alpha =
-	    pam->depth == 4 && pam->format == PAM_FORMAT && !strcmp(pam->tuple_type, PNM_RGB_ALPHA);
-
-	return pam->depth == 3 ? "RGB-color" : alpha ? "RGBA-color" : "list";
-}
-
 static void
 describe(const struct pam *pam, struct img *x)
 {
 	const size_t sizes[3] = {pam->depth, (size_t)pam->width, (size_t)pam->height};
-	const bool gray = pam->depth == 1;
+	const bool gray = pam->depth == 1, rgba = pam->depth == 4 && pam->format == PAM_FORMAT &&
+						  !strcmp(pam->tuple_type, PNM_RGB_ALPHA);
 
 	img_init(x, pam->maxval < 256 ? IMG_U8 : IMG_U16, gray ? 2 : 3, sizes + gray);
 	if (!gray)
-		strcpy(x->axis[0].kind, kind_of(pam));
+		strcpy(x->axis[0].kind, pam->depth == 3 ? "RGB-color"
+					: rgba		? "RGBA-color"
+							: "list");
 	x->format = IMG_PNM;
 	img_set_key(x, "maxval", "%lu", pam->maxval);
 	if (pam->format == PAM_FORMAT && pam->tuple_type[0])
@@ -97,10 +78,15 @@ describe(const struct pam *pam, struct img *x)
 int
 pnm_head(FILE *f, struct img *x, bool *block, struct why *why)
 {
+	static bool started;
 	struct reading r = {.f = f};
 
 	*x = (struct img){0};
-	start_netpbm();
+	if (!started) {
+		pm_init(weir_prog, 0);
+		pm_setusererrormsgfn(keep_message);
+	}
+	started = true;
 	if (guarded(read_head, &r, why))
 		return -1;
 	describe(&r.pam, x);

@@ -20,7 +20,6 @@
 #include <stdint.h>
 
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/stats.h"
 #include "common/base/why.h"
 #include "common/stream/img.h"
@@ -194,7 +193,8 @@ stats_close(struct stats *st, struct raw_in *in, struct raw_out *out, const stru
 struct raw_blocks {
 	const struct img *x;
 	bool quiet;
-	void *data; /* of raw_next_block() */
+	size_t unit; /* samples that no block ends among; 0: a block may end anywhere */
+	void *data;  /* of raw_next_block() */
 	size_t at, n;
 	struct progress bar;
 };

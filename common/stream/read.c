@@ -14,9 +14,8 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
-#include "common/stream/foreign.h"
-#include "common/stream/npy.h"
-#include "common/stream/pnm.h"
+#include "common/base/words.h"
+#include "common/stream/formats.h"
 #include "common/stream/read.h"
 
 enum { ITEM_MAGIC = 8 }; /* the first bytes, which tell the format */
@@ -367,42 +366,33 @@ source_head(FILE *f, struct img *x, bool *swap, struct why *why)
 static void
 start_item(struct raw_in *in, struct img *x)
 {
+	char where[RAW_WHERE];
 	size_t bytes;
 
 	in->size = img_type_size(x->type);
-	if (!img_count(x, &in->total) || !img_bytes(x, &bytes))
-		raw_die(in, "the size of the payload overflows");
 	/* The default limit is checked for large items only, since reading it from the control groups takes .1 ms. */
-	const size_t limit =
-	    in->max_bytes || bytes > ALWAYS_TAKEN ? weir_limit(in->max_bytes) : SIZE_MAX;
-	if (bytes > limit)
-		raw_die(
-		    in,
-		    "the payload of %zu bytes exceeds the limit of %zu; raise it with --max-bytes",
-		    bytes, limit);
+	if (!img_bytes(x, &bytes) || in->max_bytes || bytes > ALWAYS_TAKEN) {
+		raw_where(in, where);
+		img_limit(where, x, in->max_bytes);
+	}
+	img_count(x, &in->total);
 	in->left = in->total;
 	in->offset = ftello(in->f);
-}
-
-/* Reads a payload of 16-bit floats into the upper half of x->data, and then converts them to floats in place. */
-static void
-load_halves(struct raw_in *in, struct img *x)
-{
-	alloc(in, x);
-	in->size = sizeof(uint16_t);
-	raw_read(in, (uint16_t *)x->data + in->total, in->total);
-	in->size = sizeof(float);
-	npy_widen(x->data, in->total);
 }
 
 /* Decodes at once a payload that has not the order or the type of the item. raw_read then copies from in->whole. */
 static void
 decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
 {
-	if (how->half)
-		load_halves(in, x);
-	else
+	if (how->half) { /* read into the upper half, and converted in place */
+		alloc(in, x);
+		in->size = sizeof(uint16_t);
+		raw_read(in, (uint16_t *)x->data + in->total, in->total);
+		in->size = sizeof(float);
+		npy_widen(x->data, in->total);
+	} else {
 		raw_load(in, x);
+	}
 	if (x->format == IMG_PFM)
 		pfm_flip(x);
 	in->whole = x->data;
@@ -414,21 +404,6 @@ decode(struct raw_in *in, struct img *x, const struct npy_layout *how)
 	x->data = NULL;
 	in->left = in->total;
 	in->swap = false;
-}
-
-/* Decodes at once a payload of the plain PNM formats or of packed bits. */
-static void
-decode_pnm(struct raw_in *in, struct img *x, char magic)
-{
-	struct why why;
-
-	alloc(in, x);
-	if (pnm_load(in->f, x, magic, &why))
-		raw_die(in, "%s", why.text);
-	in->whole = x->data;
-	x->data = NULL;
-	in->blanks = magic <= '3';
-	in->bytes += in->total * in->size;
 }
 
 static void
@@ -445,8 +420,16 @@ pnm_item(struct raw_in *in, struct img *x, char magic)
 	source_expect(in, block		 ? in->total * in->size
 			  : magic == '4' ? (x->axis[0].n + 7) / 8 * x->axis[1].n
 					 : in->total);
-	if (!block)
-		decode_pnm(in, x, magic);
+	if (block)
+		return;
+	/* The plain formats and packed bits are decoded at once. */
+	alloc(in, x);
+	if (pnm_load(in->f, x, magic, &why))
+		raw_die(in, "%s", why.text);
+	in->whole = x->data;
+	x->data = NULL;
+	in->blanks = magic <= '3';
+	in->bytes += in->total * in->size;
 }
 
 static void
@@ -479,16 +462,6 @@ is_text(const unsigned char *magic, size_t n)
 	while (text < n && (isprint(magic[text]) || isspace(magic[text])))
 		text++;
 	return text == n;
-}
-
-/* What may help where the format of an item is unknown, as the end of a sentence. */
-static const char *
-advice(const struct raw_in *in, const unsigned char *magic, size_t n)
-{
-	if (in->item_of_file > 1)
-		return "; does the header before them state the right sizes?";
-	return is_text(magic, n) ? "; if they are text with numbers, convert it with texttoraw"
-				 : "";
 }
 
 /* Names a known format by its first bytes. It reads only as many as that takes, since a pipe may bring no more. */
@@ -527,25 +500,10 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 		raw_die(in, "this is %s", what);
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
-	raw_die(in, "unknown format: the first bytes are%s%s", hex, advice(in, magic, n));
-}
-
-/*
- * Reads the header of the item whose first n bytes are magic, and makes in ready for the payload. These n bytes are still
- * unread. Dies when no format begins with them.
- */
-static void
-item_head(struct raw_in *in, struct img *x, const char *magic, size_t n)
-{
-	const char kind = n > 1 && magic[0] == 'P' ? magic[1] : 0;
-
-	if (kind >= '1' && kind <= '7')
-		pnm_item(in, x, kind);
-	else if (kind == 'f' || kind == 'F' || (n >= 7 && !memcmp(magic, "NRRD000", 7)) ||
-		 (n >= 6 && !memcmp(magic, "\x93NUMPY", 6)))
-		raw_or_npy_item(in, x, magic);
-	else
-		die_unknown(in, (const unsigned char *)magic, n);
+	raw_die(in, "unknown format: the first bytes are%s%s", hex,
+		in->item_of_file > 1 ? "; does the header before them state the right sizes?"
+		: is_text(magic, n)  ? "; if they are text with numbers, convert it with texttoraw"
+				     : "");
 }
 
 /* ---- streams: items one after the other, each in any format ---- */
@@ -610,7 +568,14 @@ raw_next(struct raw_in *in, struct img *x)
 	in->item_of_file++;
 	in->swap = in->blanks = false;
 	in->limit = 0;
-	item_head(in, x, magic, n);
+	const char kind = n > 1 && magic[0] == 'P' ? magic[1] : 0;
+	if (kind >= '1' && kind <= '7')
+		pnm_item(in, x, kind);
+	else if (kind == 'f' || kind == 'F' || (n >= 7 && !memcmp(magic, "NRRD000", 7)) ||
+		 (n >= 6 && !memcmp(magic, "\x93NUMPY", 6)))
+		raw_or_npy_item(in, x, magic);
+	else
+		die_unknown(in, (const unsigned char *)magic, n);
 	return true;
 }
 
@@ -695,7 +660,7 @@ raw_say(const struct raw_in *in, const struct img *x)
 	char sizes[IMG_MAXDIM * 24] = "";
 
 	for (int i = 0; i < x->dim; i++)
-		sprintf(sizes + strlen(sizes), "%s%zu", i ? " x " : "", x->axis[i].n);
+		word_append(sizes, sizeof sizes, "%s%zu", i ? " x " : "", x->axis[i].n);
 	warn("%s: item %zu: %s, %s, %s", raw_name(in), raw_item(in), img_format_name(x->format),
 	     img_type_name(x->type), sizes);
 }

@@ -123,17 +123,17 @@ void
 share_set(struct img *y, const struct share *p, uint64_t hash, const struct share_place *place)
 {
 	char text[256];
-	int n = snprintf(text, sizeof text, "%zu/%zu %zu/%zu%s%s%s", place->item, place->items,
-			 place->piece, place->pieces, place->pnm ? " pnm" : "",
-			 place->tile ? " tile" : "", place->empty ? " empty" : "");
+
+	snprintf(text, sizeof text, "%zu/%zu %zu/%zu%s%s%s", place->item, place->items,
+		 place->piece, place->pieces, place->pnm ? " pnm" : "", place->tile ? " tile" : "",
+		 place->empty ? " empty" : "");
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct share_cut *c = &place->cut[i];
 
-		n += snprintf(text + n, sizeof text - (size_t)n, " %d:%zu/%zu", c->axis, c->first,
-			      c->total);
+		word_append(text, sizeof text, " %d:%zu/%zu", c->axis, c->first, c->total);
 		if (!isnan(c->min))
-			n += snprintf(text + n, sizeof text - (size_t)n, "@%.17g", c->min);
+			word_append(text, sizeof text, "@%.17g", c->min);
 	}
 	img_set_key(y, "part", "%zu/%zu %016llx", p->i, p->n, (unsigned long long)hash);
 	img_set_key(y, "place", "%s", text);
@@ -267,27 +267,21 @@ share_same(const struct img *x, const struct img *y)
 	return true;
 }
 
-/* Moves tile:=x0 y0 W H of the rows from `first` on to the first row. */
-static void
-restore_tile(struct img *x, size_t first)
-{
-	double v[4];
-
-	if (word_reals(img_key(x, "tile"), ' ', v, 4) == 4)
-		img_change_key(x, "tile", "%.0f %.0f %.0f %.0f", v[0], v[1] - (double)first, v[2],
-			       v[3]);
-}
-
 void
 share_restore(struct img *x, const struct share_place *place)
 {
+	double v[4];
+
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct share_cut *c = &place->cut[i];
 
 		x->axis[c->axis].n = c->total;
 		x->axis[c->axis].min = c->min;
-		if (place->tile && c->axis == img_row_axis(x) + 1)
-			restore_tile(x, c->first);
+		/* tile:=x0 y0 W H of these rows becomes that of the first row. */
+		if (place->tile && c->axis == img_row_axis(x) + 1 &&
+		    word_reals(img_key(x, "tile"), ' ', v, 4) == 4)
+			img_change_key(x, "tile", "%.0f %.0f %.0f %.0f", v[0],
+				       v[1] - (double)c->first, v[2], v[3]);
 	}
 	if (!place->tile)
 		img_drop_key(x, "tile");
@@ -425,19 +419,6 @@ slices_keys(struct slices *s, const struct raw_in *in, struct img *y)
 		share_set(y, &s->o->share, s->hash, &s->place[raw_item(in) % PIPELINE_STAGES]);
 }
 
-static void
-put_empty(struct slices *s, struct raw_out *out)
-{
-	const double zero = 0;
-	size_t n;
-
-	share_set_empty(&s->empty, &s->o->share, s->hash, s->items);
-	raw_head(out, &s->empty);
-	img_count(&s->empty, &n);
-	while (n--)
-		raw_write(out, &zero, 1);
-}
-
 void
 slices_free(struct slices *s)
 {
@@ -448,8 +429,15 @@ slices_free(struct slices *s)
 void
 slices_close(struct slices *s, struct raw_out *out)
 {
-	if (s->o->share.n && s->first == s->end)
-		put_empty(s, out);
+	const double zero = 0;
+
+	if (s->o->share.n && s->first == s->end) {
+		share_set_empty(&s->empty, &s->o->share, s->hash, s->items);
+		raw_head(out, &s->empty);
+		size_t n = 0;
+		for (img_count(&s->empty, &n); n > 0; n--)
+			raw_write(out, &zero, 1);
+	}
 	if (s->piece < s->pieces)
 		die("the input has changed since its headers were read");
 	slices_free(s);

@@ -10,45 +10,9 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/stream/tempfile.h"
-#include "common/stream/foreign.h"
+#include "common/stream/formats.h"
 
 enum { BLOCK = 1 << 20 };
-
-/* Makes a new directory and returns the path of a file in it. */
-static char *
-new_path(void)
-{
-	static const char file[] = "/scratch";
-	char *path = weir_xalloc(strlen(scratch_directory()) + sizeof "/weir.XXXXXX/scratch", 1);
-
-	sprintf(path, "%s/weir.XXXXXX", scratch_directory());
-	if (!mkdtemp(path))
-		die("%s: %s", path, strerror(errno));
-	return strcat(path, file);
-}
-
-static char *
-path_of_fd(int fd)
-{
-	enum { ROOM = 32 };
-	char *path = weir_xalloc(ROOM, 1);
-
-	snprintf(path, ROOM, "/proc/self/fd/%d", fd);
-	return path;
-}
-
-static void
-write_all(int fd, const char *buf, size_t n)
-{
-	while (n) {
-		const ssize_t some = write(fd, buf, n);
-
-		if (some < 0)
-			die("the scratch file in TMPDIR: %s", strerror(errno));
-		buf += some;
-		n -= (size_t)some;
-	}
-}
 
 /*
  * Copies what comes through a pipe into a scratch file without a name. Returns its descriptor. foreign: dies when the pipe
@@ -69,7 +33,9 @@ spool(int from, const char *name, bool foreign)
 
 		if (what)
 			die("%s: this is %s", name, what);
-		write_all(fd, block, (size_t)some);
+		for (ssize_t done = 0, put; done < some; done += put)
+			if ((put = write(fd, block + done, (size_t)(some - done))) < 0)
+				die("the scratch file in TMPDIR: %s", strerror(errno));
 	}
 	if (some < 0)
 		die("%s: %s", name, strerror(errno));
@@ -97,7 +63,8 @@ open_operand(const char *operand)
 	if (!st.st_size)
 		die("%s: empty input", d.name);
 	d.bytes = (uint64_t)st.st_size;
-	d.path = path_of_fd(d.fd);
+	if (asprintf(&d.path, "/proc/self/fd/%d", d.fd) < 0)
+		die("no memory");
 	return d;
 }
 
@@ -153,7 +120,14 @@ forget_name(void)
 struct tempfile
 tempfile_path(void)
 {
-	named = new_path();
+	static const char file[] = "/scratch";
+	const char *dir = scratch_directory();
+
+	named = weir_xalloc(strlen(dir) + sizeof "/weir.XXXXXX/scratch", 1);
+	sprintf(named, "%s/weir.XXXXXX", dir);
+	if (!mkdtemp(named))
+		die("%s: %s", named, strerror(errno));
+	strcat(named, file);
 	atexit(forget_name);
 	at_quick_exit(forget_name);
 	return (struct tempfile){.name = scratch_name, .path = named, .fd = -1};
@@ -192,26 +166,30 @@ tempfile_close(struct tempfile *d)
 	*d = (struct tempfile){.fd = -1};
 }
 
-void
-tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
-	      void (*convert)(const void *context, const struct tempfile *d, struct raw_out *out,
-			      struct stats *st),
-	      const void *context)
+int
+tempfile_each(const struct opt_program *program, int argc, char **argv, void *args,
+	      void (*convert)(const void *args, const struct tempfile *d, struct raw_out *out,
+			      struct stats *st))
 {
-	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
+	const struct opt_common *common = args;
 	struct stats st;
+	char **path;
+	size_t npath;
 
+	opt_parse(program, argc, argv, args, &path, &npath);
+	struct raw_out *out = raw_create(common->out, RAW_AS_RAW);
 	warn_hold(!common->verbose);
 	stats_start(&st);
 	for (size_t i = 0; i < (npath ? npath : 1); i++) {
 		struct tempfile d = open_operand(npath ? path[i] : "-");
 
-		convert(context, &d, out, &st);
+		convert(args, &d, out, &st);
 		st.bytes_in += d.bytes;
 		tempfile_close(&d);
 	}
 	stats_close(&st, NULL, out, common);
 	warn_hold(false);
+	return 0;
 }
 
 void
@@ -233,20 +211,6 @@ tempfile_begins(const struct tempfile *d, const char *text)
 
 	return n <= sizeof first && pread(d->fd, first, n, 0) == (ssize_t)n &&
 	       !memcmp(first, text, n);
-}
-
-void
-tempfile_limit(const char *name, const struct img *x, size_t max_bytes)
-{
-	const size_t most = weir_limit(max_bytes);
-	size_t bytes;
-
-	if (!img_bytes(x, &bytes))
-		die("%s: the size of the payload overflows", name);
-	if (bytes > most)
-		die("%s: the payload of %zu bytes exceeds the limit of %zu; raise it with "
-		    "--max-bytes",
-		    name, bytes, most);
 }
 
 void

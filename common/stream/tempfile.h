@@ -22,13 +22,13 @@ struct tempfile {
 };
 
 /*
- * Does the whole work of a program whose operands are such files: opens its output, calls convert for each operand, which is
- * stdin where there is none, closes all, and writes --stats. context is passed to convert. Without -v, warnings wait for the end.
+ * Does the whole work of a program whose operands are such files: parses its options into args, which begins with a struct opt_common,
+ * opens its output, calls convert for each operand, which is stdin where there is none, closes all, and writes --stats. Without -v,
+ * warnings wait for the end. Returns 0, the status of the process.
  */
-void tempfile_each(char *const *path, size_t npath, const struct opt_common *common,
-		   void (*convert)(const void *context, const struct tempfile *d,
-				   struct raw_out *out, struct stats *st),
-		   const void *context);
+int tempfile_each(const struct opt_program *program, int argc, char **argv, void *args,
+		  void (*convert)(const void *args, const struct tempfile *d, struct raw_out *out,
+				  struct stats *st));
 
 /*
  * Makes stdin, if it is a pipe and one of the operands, a regular file, which can be read more than once: copies the pipe into
@@ -59,9 +59,6 @@ void tempfile_refuse_foreign(const struct tempfile *d);
 
 /* Whether the file begins with the text, of up to 16 bytes. */
 bool tempfile_begins(const struct tempfile *d, const char *text);
-
-/* Dies when the payload of x exceeds max_bytes, the value of --max-bytes. name: the file, for the message. */
-void tempfile_limit(const char *name, const struct img *x, size_t max_bytes);
 
 /* Warns when x, which has been read last from in, lies in a space: NRRD has fields for that, and the format does not. */
 void tempfile_warn_space(const struct raw_in *in, const struct img *x, const char *format);

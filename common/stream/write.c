@@ -10,8 +10,7 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
-#include "common/stream/alpha.h"
-#include "common/stream/pnm.h"
+#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 enum { BLOCK = 1 << 20, BUFFER = 1 << 16 };
@@ -56,10 +55,7 @@ raw_finish(struct raw_out *out)
 		die("%s: internal error: %zu samples of the item are missing", out->name,
 		    out->left);
 	file_finish(out->file);
-	weir_free(out->buffer);
-	weir_free(out->tuple_type);
-	weir_free(out->block);
-	weir_free(out);
+	weir_free_all(out->buffer, out->tuple_type, out->block, out);
 }
 
 /* --- items ----------------------------------------------------------------------------------- */
@@ -133,21 +129,6 @@ begin_pictures(struct raw_out *out, const struct img *x)
 		out->block = weir_xalloc(BLOCK, 1);
 }
 
-static void
-put_raw_head(struct raw_out *out, const struct img *x)
-{
-	size_t n;
-	char *text = raw_format(x, &n);
-
-	if (!text)
-		die("no memory");
-	if (n > RAW_MAXHEAD)
-		die("%s: a header of %zu bytes would be longer than the %d that readers take",
-		    out->name, n, RAW_MAXHEAD);
-	raw_text(out, text, n);
-	free(text);
-}
-
 /* Warns where the name of the file promises another format than it gets. */
 static void
 doubt_name(const struct raw_out *out)
@@ -189,10 +170,19 @@ raw_head(struct raw_out *out, const struct img *x)
 	out->pnm = !why;
 	if (!out->bytes)
 		doubt_name(out);
-	if (out->pnm)
+	if (out->pnm) {
 		begin_pictures(out, x);
-	else
-		put_raw_head(out, x);
+		return;
+	}
+	size_t n;
+	char *text = raw_format(x, &n);
+	if (!text)
+		die("no memory");
+	if (n > RAW_MAXHEAD)
+		die("%s: a header of %zu bytes would be longer than the %d that readers take",
+		    out->name, n, RAW_MAXHEAD);
+	raw_text(out, text, n);
+	free(text);
 }
 
 /*

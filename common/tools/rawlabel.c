@@ -7,7 +7,6 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
-#include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/distance.h"

@@ -10,7 +10,6 @@
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
-#include "common/base/progress.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/convert/wcs.h"

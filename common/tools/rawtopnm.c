@@ -9,7 +9,6 @@
 #include "common/base/stats.h"
 #include "common/picture/ranks.h"
 #include "common/picture/tone.h"
-#include "common/stream/alpha.h"
 #include "common/stream/axes.h"
 #include "common/stream/raw.h"
 

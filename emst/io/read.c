@@ -6,7 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/stream/alpha.h"
+#include "common/stream/img.h"
 #include "common/stream/nodata.h"
 #include "emst/items.h"
 

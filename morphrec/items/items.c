@@ -8,7 +8,7 @@
 #include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
-#include "common/base/progress.h"
+#include "common/base/stats.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "gpu/morphrec/morphrec.h"

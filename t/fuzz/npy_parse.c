@@ -1,5 +1,5 @@
 /* Any bytes as the dictionary of a .npy file, and as the headers of whole .npy and PFM files. */
-#include "common/stream/npy.h"
+#include "common/stream/formats.h"
 #include "t/fuzz/fuzz.h"
 
 /* What was accepted has a shape that can be allocated. */

@@ -1,5 +1,5 @@
 /* Any bytes as a PNM or PAM file: its header, and the payload of the formats that libnetpbm reads for us. */
-#include "common/stream/pnm.h"
+#include "common/stream/formats.h"
 #include "t/fuzz/fuzz.h"
 
 int

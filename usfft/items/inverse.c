@@ -5,7 +5,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/progress.h"
+#include "common/base/stats.h"
 #include "common/stream/pipeline.h"
 #include "gpu/usfft/usfft.h"
 #include "usfft/job.h"
