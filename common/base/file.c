@@ -25,17 +25,6 @@
 
 enum { MAXLINKS = 40 };
 
-/* Returns the descriptor that dir/base stands for when dir is this process's /proc/PID/fd, else -1. */
-static int
-descriptor_of(const char *dir, const char *base)
-{
-	char own[64];
-	size_t fd;
-
-	snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
-	return strcmp(dir, own) || !word_whole(base, INT_MAX, &fd) ? -1 : (int)fd;
-}
-
 /* Returns the directory of path, with every symbolic link followed. The caller frees it. NULL: see errno. */
 static char *
 real_directory(const char *path)
@@ -72,18 +61,20 @@ join_path(const char *dir, const char *base)
 static char *
 path_follow(const char *path, int *fd)
 {
-	char *at = weir_xstrdup(path), target[PATH_MAX];
+	char *at = weir_xstrdup(path), target[PATH_MAX], own[64];
+	size_t number;
 
+	snprintf(own, sizeof own, "/proc/%ld/fd", (long)getpid());
 	*fd = -1;
 	for (int links = 0; links < MAXLINKS; links++) {
-		const char *slash = strrchr(at, '/');
+		const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
 		char *dir = real_directory(at), *full;
 		ssize_t n;
 
 		if (!dir)
 			break;
-		*fd = descriptor_of(dir, slash ? slash + 1 : at);
-		full = join_path(dir, slash ? slash + 1 : at);
+		*fd = !strcmp(dir, own) && word_whole(base, INT_MAX, &number) ? (int)number : -1;
+		full = join_path(dir, base);
 		weir_free(at);
 		n = *fd < 0 ? readlink(full, target, sizeof target - 1) : 0;
 		if (*fd >= 0 || n < 0) {
@@ -247,19 +238,6 @@ die_growing(const char *path)
 	die_usage("%s: input file is output file", file_name(path));
 }
 
-/* Notes an input. A file that is opened again and again has one entry. */
-static void
-note_input(const char *path, const struct stat *st)
-{
-	struct input *i = inputs;
-
-	if (!S_ISREG(st->st_mode) || (i && same_file(&i->st, st)))
-		return;
-	i = weir_xalloc(1, sizeof *i);
-	*i = (struct input){.path = path, .st = *st, .next = inputs};
-	inputs = i;
-}
-
 void
 file_note_map(const struct stat *st, off_t end)
 {
@@ -309,7 +287,12 @@ file_open(const char *path)
 		if (grows(o, &st))
 			die_growing(path);
 	}
-	note_input(named ? path : NULL, &st);
+	/* A file that is opened again and again has one entry. */
+	if (S_ISREG(st.st_mode) && !(inputs && same_file(&inputs->st, &st))) {
+		struct input *i = weir_xalloc(1, sizeof *i);
+		*i = (struct input){.path = named ? path : NULL, .st = st, .next = inputs};
+		inputs = i;
+	}
 	/* This fails, without harm, where f is not a pipe. */
 	fcntl(fileno(f), F_SETPIPE_SZ, PIPE);
 	return f;
@@ -408,12 +391,12 @@ open_named(struct file_out *out)
 static int
 open_nameless(const struct file_out *out)
 {
-	const size_t dir = (size_t)(strrchr(out->path, '/') - out->path);
-	char *name = weir_xalloc(dir + 2, 1);
-	int fd;
+	const int dir = (int)(strrchr(out->path, '/') - out->path);
+	char *name;
 
-	snprintf(name, dir + 2, "%.*s", dir ? (int)dir : 1, out->path);
-	fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	if (asprintf(&name, "%.*s", dir ? dir : 1, out->path) < 0)
+		die("no memory");
+	const int fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
 	weir_free(name);
 	if (fd >= 0 && access("/proc/self/fd", X_OK)) {
 		close(fd);

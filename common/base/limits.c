@@ -117,23 +117,6 @@ limits_group_bytes(const char *proc_cgroup, const char *root)
 	return of_groups(proc_cgroup, root, "memory", bytes_of);
 }
 
-/* Returns how many CPUs the process may run on. The kernel refuses a set that is shorter than its own. */
-static size_t
-allowed_cpus(void)
-{
-	size_t n = 0;
-
-	for (size_t most = CPU_SETSIZE; !n && most <= CPU_SETSIZE << 8; most *= 2) {
-		const size_t size = CPU_ALLOC_SIZE(most);
-		cpu_set_t *set = CPU_ALLOC(most);
-
-		if (set && !sched_getaffinity(0, size, set))
-			n = (size_t)CPU_COUNT_S(size, set);
-		CPU_FREE(set);
-	}
-	return n ? n : SIZE_MAX;
-}
-
 int
 limits_cpus(void)
 {
@@ -141,7 +124,17 @@ limits_cpus(void)
 	const long asked = slurm ? strtol(slurm, NULL, 10) : 0;
 	size_t n = limits_group_cpus(GROUPS, MOUNT);
 
-	n = least(n, allowed_cpus());
+	/* The CPUs that the process may run on. The kernel refuses a set that is shorter than its own. */
+	for (size_t most = CPU_SETSIZE, any = 0; !any && most <= CPU_SETSIZE << 8; most *= 2) {
+		const size_t size = CPU_ALLOC_SIZE(most);
+		cpu_set_t *set = CPU_ALLOC(most);
+
+		if (set && !sched_getaffinity(0, size, set)) {
+			any = (size_t)CPU_COUNT_S(size, set);
+			n = least(n, any);
+		}
+		CPU_FREE(set);
+	}
 	if (asked > 0)
 		n = least(n, (size_t)asked);
 	return n == SIZE_MAX ? 1 : (int)n;

@@ -70,6 +70,30 @@ void swap_bytes(void *buf, size_t count, size_t size);
 /* Returns the largest of count unsigned samples of 1 or 2 bytes, at memory speed. */
 unsigned sample_max(const void *buf, size_t count, size_t size);
 
+/*
+ * Returns the float whose bits are a sign, an exponent of e bits, up to 7, and a fraction of m bits, up to 23: each has its place in a
+ * float, whose exponent is larger. It is exact.
+ */
+static inline float
+float_of_bits(uint32_t bits, int e, int m)
+{
+	const uint32_t sign = bits >> (e + m) << 31, rest = bits & ((1u << (e + m)) - 1);
+	const int bias = (1 << (e - 1)) - 1;
+	union {
+		uint32_t bits;
+		float value;
+	} u = {sign | rest << (23 - m)};
+
+	if (rest >> m == (1u << e) - 1) /* infinity and NaN */
+		u.bits |= 0x7f800000;
+	else if (rest >> m)
+		u.bits += (uint32_t)(127 - bias) << 23;
+	else /* subnormal: rest * 2^(1 - bias - m) */
+		u.value = (sign ? -1.f : 1.f) / (float)(1ull << bias) / (float)(1u << (m - 1)) *
+			  (float)rest;
+	return u.value;
+}
+
 /* The integer of 1 to 8 bytes at `at`, without a sign. */
 static inline uint64_t
 bytes_load(const unsigned char *at, size_t bytes, bool little)

@@ -162,8 +162,6 @@ card_take_comment(struct img *x, const char *text, char **pieces)
 	return true;
 }
 
-/* --- what cards say ------------------------------------------------------------------------------------------------- */
-
 bool
 card_is_one_of(const char *name, const char *list)
 {
@@ -178,8 +176,6 @@ card_is_structural(const char *name)
 			      "BZERO BLANK CHECKSUM DATASUM END ZDATASUM ZHECKSUM ") ||
 	       (!strncmp(name, "NAXIS", 5) && name[5] && !name[5 + strspn(name + 5, "0123456789")]);
 }
-
-/* --- cards of compressed images --------------------------------------------------------------------------------------- */
 
 bool
 card_unpack(char card[CARD + 1])

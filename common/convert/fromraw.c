@@ -203,18 +203,6 @@ die_of_samples(const struct feed *f, const struct img *x)
 		f->ns);
 }
 
-/* Where a trace begins in its row: rows are longer than the traces of a gather whose delrt varies. */
-static size_t
-place_of_trace(const struct feed *f, const struct img *x, const unsigned char *r)
-{
-	const double at =
-	    rint((traces_delay(f->sink->headers, r) / 1e3 - x->axis[0].min) / x->axis[0].spacing);
-
-	if (!(at >= 0 && at <= (double)(x->axis[0].n - f->ns)))
-		die_of_samples(f, x);
-	return (size_t)at;
-}
-
 /* Returns the record of that number in the file of headers, for trace j of the item. */
 static const unsigned char *
 find_record(struct feed *f, size_t j, double number)
@@ -274,7 +262,15 @@ take_record(struct feed *f, const struct img *x, size_t j)
 
 	f->number = isnan(v[1]) || v[2] < .5 ? v[0] : v[1];
 	const unsigned char *r = find_record(f, j, f->number);
-	f->skip = x->axis[0].n > f->ns ? place_of_trace(f, x, r) : 0;
+	f->skip = 0;
+	if (x->axis[0].n >
+	    f->ns) { /* where it begins in its row, which is longer where delrt varies */
+		const struct img_axis *a = &x->axis[0];
+		const double at = rint((traces_delay(h, r) / 1e3 - a->min) / a->spacing);
+		if (!(at >= 0 && at <= (double)(a->n - f->ns)))
+			die_of_samples(f, x);
+		f->skip = (size_t)at;
+	}
 	f->least = f->skip < f->least ? f->skip : f->least;
 	f->most = f->skip > f->most ? f->skip : f->most;
 	memcpy(f->record, r, f->head + f->ns * f->sample);

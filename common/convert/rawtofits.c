@@ -60,21 +60,15 @@ check(int status)
 /* When a structural card of the original is written again. */
 enum fate { ALWAYS, IF_TRUE, IF_ALIKE, NEVER };
 
-static enum fate
-fate_of(const char *name)
-{
-	return card_is_one_of(name, " EXTEND GROUPS CHECKSUM DATASUM ") ? ALWAYS
-	       : card_is_one_of(name, " PCOUNT GCOUNT ")		? IF_ALIKE
-	       : card_is_one_of(name, " BLANK END ZHECKSUM ZDATASUM ")	? NEVER
-									: IF_TRUE;
-}
-
 /* Writes a structural card of the original, for its comment, when its value is true of this image. */
 static void
 restore_structural(const struct unit *u, const char *name, char *card)
 {
 	char now[FLEN_VALUE] = "", then[FLEN_VALUE], comment[FLEN_COMMENT];
-	const enum fate fate = fate_of(name);
+	const enum fate fate = card_is_one_of(name, " EXTEND GROUPS CHECKSUM DATASUM ") ? ALWAYS
+			       : card_is_one_of(name, " PCOUNT GCOUNT ")		? IF_ALIKE
+			       : card_is_one_of(name, " BLANK END ZHECKSUM ZDATASUM ")	? NEVER
+											: IF_TRUE;
 	int status = 0;
 
 	if (fits_read_keyword(u->f, name, now, comment, &status)) {

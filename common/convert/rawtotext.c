@@ -48,8 +48,6 @@ check(void *options)
 		args->separator = "\t";
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------- */
-
 static void
 put_number(struct raw_out *out, const struct args *args, const void *sample, enum img_type type)
 {
@@ -71,8 +69,6 @@ put_number(struct raw_out *out, const struct args *args, const void *sample, enu
 	}
 	raw_text(out, s, (size_t)n);
 }
-
-/* --- lines --------------------------------------------------------------------------------------------------------- */
 
 /* Prints the position of a sample along each axis, except axes whose samples share a line; then its place. */
 static void

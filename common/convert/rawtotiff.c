@@ -547,26 +547,6 @@ settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)
 	img_change_key(x, "nodata", "nan");
 }
 
-/*
- * GDAL's statistics and the least and greatest samples are those of the file, so they hold only where nothing stood between
- * tifftoraw and this program. What GDAL says of planes that another program took away is dropped, too.
- */
-static void
-update_keys(const struct args *args, const struct raw_in *in, struct img *x)
-{
-	bool same = true;
-
-	for (size_t i = 0; i < x->nkey; i++)
-		same &=
-		    strcmp(x->key[i].name, "history") || !strncmp(x->key[i].value, "tifftoraw", 9);
-	if (!same) {
-		bands_drop_statistics(x);
-		tiff_drop_range(x);
-	}
-	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
-	settle_nodata(args, in, x);
-}
-
 /* --- the file --------------------------------------------------------------------------------------------------------- */
 
 /* Opens the scratch file when the first item says how large the file will be. */
@@ -594,10 +574,23 @@ static void
 put_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
+	bool same = true;
 
 	(void)out; /* it gets the whole file at the end */
 	args->items++;
-	update_keys(args, in, x);
+	/*
+	 * GDAL's statistics and the least and greatest samples are those of the file, so they hold only where nothing stood between
+	 * tifftoraw and this program. What GDAL says of planes that another program took away is dropped, too.
+	 */
+	for (size_t i = 0; i < x->nkey; i++)
+		same &=
+		    strcmp(x->key[i].name, "history") || !strncmp(x->key[i].value, "tifftoraw", 9);
+	if (!same) {
+		bands_drop_statistics(x);
+		tiff_drop_range(x);
+	}
+	bands_choose(x, 0, img_row_axis(x) ? x->axis[0].n : 1, false);
+	settle_nodata(args, in, x);
 	if (!args->t)
 		open_file(args, x);
 	put_pages(args, in, x, st);

@@ -101,18 +101,11 @@ to_integer(float x, struct format f)
 	return f.kind == SIGNED ? (uint64_t)(int64_t)v : (uint64_t)v;
 }
 
-static inline float
-from_integer(uint64_t v, struct format f)
-{
-	const int spare = 64 - 8 * (int)f.bytes;
-
-	return f.kind == UNSIGNED ? (float)v : (float)((int64_t)(v << spare) >> spare);
-}
-
 void
 segy_decode(int format, bool little, size_t n, float *to, const unsigned char *from)
 {
 	const struct format f = format_of(format);
+	const int spare = 64 - 8 * (int)f.bytes;
 
 	/* Formats 1 and 5 are those of nearly all files: all bytes are swapped at once. */
 	if (format == SEGY_IBM || format == SEGY_IEEE) {
@@ -130,7 +123,9 @@ segy_decode(int format, bool little, size_t n, float *to, const unsigned char *f
 	}
 	for (size_t i = 0; i < n; i++) {
 		const uint64_t v = bytes_load(from + f.bytes * i, f.bytes, little);
-		to[i] = f.kind == IEEE ? (float)of_bits(v) : from_integer(v, f);
+		to[i] = f.kind == IEEE	     ? (float)of_bits(v)
+			: f.kind == UNSIGNED ? (float)v
+					     : (float)((int64_t)(v << spare) >> spare);
 	}
 }
 

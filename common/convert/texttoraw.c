@@ -355,12 +355,12 @@ next_item(struct text *t, const struct args *args)
 
 /* --- writing ------------------------------------------------------------------------------------------------------- */
 
-/* Makes the description of the item. */
 static void
-describe(struct img *x, const struct text *t, const struct args *args)
+put(struct raw_out *out, const struct text *t, const struct args *args)
 {
 	const enum img_type type = (enum img_type)(args->type + 1);
 	size_t sizes[IMG_MAXDIM] = {t->columns, t->n / t->columns}, count = 1;
+	struct img x;
 
 	for (size_t i = 0; i < args->dim; i++) {
 		sizes[i] = args->size[i];
@@ -370,20 +370,12 @@ describe(struct img *x, const struct text *t, const struct args *args)
 	if (args->dim && count != t->n)
 		die("%s: line %zu: %zu numbers do not make the sizes %s", t->name, t->line, t->n,
 		    args->sizes);
-	img_init(x, type, args->dim ? (int)args->dim : 2, sizes);
+	img_init(&x, type, args->dim ? (int)args->dim : 2, sizes);
 	if (!args->dim)
-		strcpy(x->axis[0].kind, "list");
+		strcpy(x.axis[0].kind, "list");
 	if (t->names)
-		img_set_key(x, "columns", "%s", t->names);
-	opt_add_history(x, &args->common);
-}
-
-static void
-put(struct raw_out *out, const struct text *t, const struct args *args)
-{
-	struct img x;
-
-	describe(&x, t, args);
+		img_set_key(&x, "columns", "%s", t->names);
+	opt_add_history(&x, &args->common);
 	if (img_alloc(&x))
 		die("%s: no memory for %zu samples", t->name, t->n);
 	size_t fit = t->n;

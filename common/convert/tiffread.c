@@ -145,22 +145,6 @@ palette_shift(TIFF *t, unsigned bits)
 	return low ? 0 : high ? 8 : -1;
 }
 
-/* Chooses the colours of a palette. The planes beside the indices follow them. */
-static int
-read_colours(TIFF *t, struct tiffpage *p, struct why *why)
-{
-	const int shift = palette_shift(t, p->bits);
-
-	if (p->planes > 1 && (p->bits != 8 || shift < 0))
-		return why_set(
-		    why, "its palette has planes beside it, which have another number of bits "
-			 "than the colours; see --indices");
-	p->way = TIFF_PALETTE;
-	p->planes += 2;
-	p->type = shift < 0 ? IMG_U16 : IMG_U8;
-	return 0;
-}
-
 static int
 choose_way(TIFF *t, struct tiffpage *p, uint16_t compression, bool indices, struct why *why)
 {
@@ -173,7 +157,18 @@ choose_way(TIFF *t, struct tiffpage *p, uint16_t compression, bool indices, stru
 	if (p->photometric == PHOTOMETRIC_PALETTE) {
 		if (p->bits > 16 || p->format != SAMPLEFORMAT_UINT)
 			return why_set(why, "its palette is of a layout that is not supported");
-		return indices ? 0 : read_colours(t, p, why);
+		if (indices)
+			return 0;
+		/* The planes beside the indices follow the colours. */
+		const int shift = palette_shift(t, p->bits);
+		if (p->planes > 1 && (p->bits != 8 || shift < 0))
+			return why_set(
+			    why,
+			    "its palette has planes beside it, which have another number of bits "
+			    "than the colours; see --indices");
+		p->way = TIFF_PALETTE;
+		p->planes += 2;
+		p->type = shift < 0 ? IMG_U16 : IMG_U8;
 	} else if (p->photometric == PHOTOMETRIC_MINISWHITE && p->format == SAMPLEFORMAT_UINT) {
 		p->way = TIFF_INVERT;
 	} else if (p->format == SAMPLEFORMAT_IEEEFP && p->bits < 32) {
@@ -465,34 +460,14 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
 }
 
-/*
- * Returns the float whose bits are a sign, an exponent of e bits and a mantissa of m bits. It is exact: m is at most 23. A NaN
- * loses its payload.
- */
-static float
-float_of(uint32_t bits, int e, int m)
-{
-	const int top = (1 << e) - 1, exponent = (int)(bits >> m) & top;
-	const int mantissa = (int)(bits & ((1u << m) - 1)), least = 2 - (1 << (e - 1)) - m;
-	float v;
-
-	if (exponent == top)
-		v = mantissa ? NAN : INFINITY;
-	else if (exponent)
-		v = ldexpf((float)((1 << m) + mantissa), exponent - 1 + least);
-	else
-		v = ldexpf((float)mantissa, least);
-	return bits >> (e + m) ? -v : v;
-}
-
 /* Unpacks floats of 16 or 24 bits, which are in this machine's byte order. */
 static void
 unpack_floats(float *to, const unsigned char *from, size_t n, unsigned bits, size_t apart)
 {
 	for (size_t i = 0; i < n; i++)
-		to[i * apart] = bits == 16
-				    ? float_of(value_at(from, i, 16), 5, 10)
-				    : float_of((uint32_t)bytes_load(from + 3 * i, 3, true), 7, 16);
+		to[i * apart] =
+		    bits == 16 ? float_of_bits(value_at(from, i, 16), 5, 10)
+			       : float_of_bits((uint32_t)bytes_load(from + 3 * i, 3, true), 7, 16);
 }
 
 /* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
@@ -528,8 +503,6 @@ unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsig
 				((uint16_t *)to)[apart * i + k] = p->map[k][v];
 	}
 }
-
-/* ---- rows ---- */
 
 enum { BAND = 1 << 20 }; /* bytes to read at a time, or a strip or a row of tiles if that is more */
 

@@ -347,22 +347,6 @@ mark_integers(struct missing *d, const char *v, size_t n)
 	return d->made;
 }
 
-static void
-mark_masked(struct missing *d, void *samples, size_t n)
-{
-	float *f = samples;
-	double *g = samples;
-
-	for (size_t i = 0; i < n; i++)
-		if (d->mask[d->at + i / d->planes])
-			continue;
-		else if (d->type == IMG_F32)
-			f[i] = NAN;
-		else
-			g[i] = NAN;
-	d->at += n / d->planes;
-}
-
 /*
  * Returns n samples of the item, made of n samples of the file. They are `rows`, which it changes, or lie in a buffer that the
  * next call fills again.
@@ -378,8 +362,16 @@ missing_mark(struct missing *d, void *rows, size_t n)
 		nodata_to_nan(&d->key, rows, n);
 	else if (d->key.named)
 		d->kept += nodata_count(&d->key, rows, n);
-	if (d->mask)
-		mark_masked(d, v, n);
+	if (!d->mask)
+		return v;
+	for (size_t i = 0; i < n; i++)
+		if (d->mask[d->at + i / d->planes])
+			continue;
+		else if (d->type == IMG_F32)
+			((float *)v)[i] = NAN;
+		else
+			((double *)v)[i] = NAN;
+	d->at += n / d->planes;
 	return v;
 }
 

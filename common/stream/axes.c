@@ -85,21 +85,6 @@ put_plane(FILE *f, const struct element *i, size_t plane)
 	fwrite(rest, 1, (size_t)(i->text + i->n - rest), f);
 }
 
-/* Appends the element to f as the edit says. Returns whether it stays. */
-static bool
-put_element(FILE *f, const struct element *i, const struct edit *e)
-{
-	const size_t at = i->plane - e->first;
-
-	if ((e->stays && !e->stays(i)) || (e->choose && i->digits && at >= e->count))
-		return false;
-	if (e->choose && i->digits)
-		put_plane(f, i, e->back ? e->count - 1 - at : at);
-	else
-		fwrite(i->text, 1, i->n, f);
-	return true;
-}
-
 static FILE *
 open_key(char **made, size_t *n)
 {
@@ -133,8 +118,16 @@ edit_key(struct img *x, struct edit e)
 	FILE *f = open_key(&made, &n);
 	while (find_element(text, &i)) {
 		fwrite(text, 1, (size_t)(i.text - text), f);
-		any |= put_element(f, &i, &e);
 		text = i.text + i.n;
+		const size_t at = i.plane - e.first;
+		const bool chosen = e.choose && i.digits;
+		if ((e.stays && !e.stays(&i)) || (chosen && at >= e.count))
+			continue;
+		any = true;
+		if (chosen)
+			put_plane(f, &i, e.back ? e.count - 1 - at : at);
+		else
+			fwrite(i.text, 1, i.n, f);
 	}
 	fputs(text, f);
 	close_key(f);
@@ -295,8 +288,6 @@ axis_counts_pixels(const struct img *x, int axis)
 	}
 	return !stated && img_key(x, "fits.NAXIS");
 }
-
-/* ---- keys that know the axes ---- */
 
 static const char blanks[] = " \t\n\r";
 

@@ -578,9 +578,14 @@ put_axes(FILE *f, const struct img *x)
 	space_put(f, x);
 }
 
-static void
-put_head(FILE *f, const struct img *x)
+char *
+raw_format(const struct img *x, size_t *n)
 {
+	char *text = NULL;
+	FILE *f = open_memstream(&text, n);
+
+	if (!f)
+		return NULL;
 	fprintf(f, "NRRD0005\ntype: %s\ndimension: %d\n", img_type_name(x->type), x->dim);
 	put_axes(f, x);
 	if (img_type_size(x->type) > 1)
@@ -591,17 +596,6 @@ put_head(FILE *f, const struct img *x)
 	/* A comment line of spaces ("#", spaces, newline) makes the header, with its empty line, a multiple of 64 bytes. */
 	long used = ftell(f), fill = (64 - (used + 3) % 64) % 64;
 	fprintf(f, "#%*s\n\n", (int)fill, "");
-}
-
-char *
-raw_format(const struct img *x, size_t *n)
-{
-	char *text = NULL;
-	FILE *f = open_memstream(&text, n);
-
-	if (!f)
-		return NULL;
-	put_head(f, x);
 	if (ferror(f) | fclose(f)) {
 		free(text);
 		return NULL;

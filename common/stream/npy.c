@@ -168,25 +168,6 @@ npy_head(FILE *f, struct img *x, struct npy_layout *how, struct why *why)
 	return r;
 }
 
-/* Moves the sign, 5 bits of exponent and 10 of fraction to their places in a float, whose exponent is 112 larger. */
-static float
-widen(uint16_t half)
-{
-	const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fffu;
-	union {
-		uint32_t bits;
-		float value;
-	} u = {sign | (rest << 13)};
-
-	if (rest >= 0x7c00) /* infinity and NaN */
-		u.bits |= 0x7f800000;
-	else if (rest >= 0x0400)
-		u.bits += 112u << 23;
-	else /* subnormal: the value is fraction * 2^-24 */
-		u.value = (sign ? -1.f : 1.f) * 0x1p-24f * (float)rest;
-	return u.value;
-}
-
 /* i goes upwards, so that writing v[i] never overwrites the 16-bit float i + 1 or a later one. */
 void
 npy_widen(float *v, size_t n)
@@ -194,7 +175,7 @@ npy_widen(float *v, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint16_t half;
 		memcpy(&half, (const char *)v + sizeof half * (n + i), sizeof half);
-		v[i] = widen(half);
+		v[i] = float_of_bits(half, 5, 10);
 	}
 }
 

@@ -57,24 +57,6 @@ read_head(void *arg)
 			(int)(offsetof(struct pam, tuple_type) + sizeof r->pam.tuple_type));
 }
 
-static void
-describe(const struct pam *pam, struct img *x)
-{
-	const size_t sizes[3] = {pam->depth, (size_t)pam->width, (size_t)pam->height};
-	const bool gray = pam->depth == 1, rgba = pam->depth == 4 && pam->format == PAM_FORMAT &&
-						  !strcmp(pam->tuple_type, PNM_RGB_ALPHA);
-
-	img_init(x, pam->maxval < 256 ? IMG_U8 : IMG_U16, gray ? 2 : 3, sizes + gray);
-	if (!gray)
-		strcpy(x->axis[0].kind, pam->depth == 3 ? "RGB-color"
-					: rgba		? "RGBA-color"
-							: "list");
-	x->format = IMG_PNM;
-	img_set_key(x, "maxval", "%lu", pam->maxval);
-	if (pam->format == PAM_FORMAT && pam->tuple_type[0])
-		img_set_key(x, "tupltype", "%s", pam->tuple_type);
-}
-
 int
 pnm_head(FILE *f, struct img *x, bool *block, struct why *why)
 {
@@ -89,9 +71,20 @@ pnm_head(FILE *f, struct img *x, bool *block, struct why *why)
 	started = true;
 	if (guarded(read_head, &r, why))
 		return -1;
-	describe(&r.pam, x);
-	*block = r.pam.format == PAM_FORMAT || r.pam.format == RPGM_FORMAT ||
-		 r.pam.format == RPPM_FORMAT;
+	const struct pam *pam = &r.pam;
+	const size_t sizes[3] = {pam->depth, (size_t)pam->width, (size_t)pam->height};
+	const bool gray = pam->depth == 1, named = pam->format == PAM_FORMAT,
+		   rgba = named && pam->depth == 4 && !strcmp(pam->tuple_type, PNM_RGB_ALPHA);
+	img_init(x, pam->maxval < 256 ? IMG_U8 : IMG_U16, gray ? 2 : 3, sizes + gray);
+	if (!gray)
+		strcpy(x->axis[0].kind, pam->depth == 3 ? "RGB-color"
+					: rgba		? "RGBA-color"
+							: "list");
+	x->format = IMG_PNM;
+	img_set_key(x, "maxval", "%lu", pam->maxval);
+	if (named && pam->tuple_type[0])
+		img_set_key(x, "tupltype", "%s", pam->tuple_type);
+	*block = named || pam->format == RPGM_FORMAT || pam->format == RPPM_FORMAT;
 	return 0;
 }
 
