@@ -94,19 +94,6 @@ path_follow(const char *path, int *fd)
 	return NULL;
 }
 
-/* Gives the open file fd the attribute name of path. False: it cannot have it. */
-static bool
-copy_attribute(const char *path, const char *name, int fd)
-{
-	const ssize_t n = getxattr(path, name, NULL, 0);
-	char *value = weir_xalloc(n > 0 ? (size_t)n : 1, 1);
-	const bool ok = n >= 0 && getxattr(path, name, value, (size_t)n) == n &&
-			!fsetxattr(fd, name, value, (size_t)n, 0);
-
-	weir_free(value);
-	return ok;
-}
-
 /*
  * Gives the open file fd the extended attributes of path, access control lists among them. Those of the system's security
  * modules stay as the system has set them. False: one could not be given.
@@ -124,9 +111,15 @@ path_copy_attributes(const char *path, int fd)
 	names = weir_xalloc((size_t)n, 1);
 	if (listxattr(path, names, (size_t)n) != n)
 		ok = false;
-	for (const char *name = names; ok && name < names + n; name += strlen(name) + 1)
-		if (strncmp(name, security, sizeof security - 1))
-			ok = copy_attribute(path, name, fd);
+	for (const char *name = names; ok && name < names + n; name += strlen(name) + 1) {
+		if (!strncmp(name, security, sizeof security - 1))
+			continue;
+		const ssize_t size = getxattr(path, name, NULL, 0);
+		char *value = weir_xalloc(size > 0 ? (size_t)size : 1, 1);
+		ok = size >= 0 && getxattr(path, name, value, (size_t)size) == size &&
+		     !fsetxattr(fd, name, value, (size_t)size, 0);
+		weir_free(value);
+	}
 	weir_free(names);
 	return ok;
 }
@@ -556,18 +549,6 @@ copy_bytes(int from, int to)
 	return ok && !n;
 }
 
-/* Makes room for `bytes` in the open file, which has `size`. Without room, the file is as it was. */
-static bool
-make_room(int fd, off_t bytes, off_t size)
-{
-	const int err = bytes ? posix_fallocate(fd, 0, bytes) : 0;
-
-	if (err && ftruncate(fd, size))
-		return false;
-	errno = err;
-	return !err;
-}
-
 /*
  * Copies the bytes into the file that exists: it has other names or another owner, which a new file would lose. It is written over
  * where it is, so the temporary file has a name meanwhile: who is killed, or meets an error then, leaves the new bytes there.
@@ -578,9 +559,13 @@ copy_back(struct file_out *out)
 	const int from = fileno(out->f), to = open(out->path, O_WRONLY | O_CLOEXEC);
 	struct stat old, made;
 
-	if (to < 0 || fstat(to, &old) || fstat(from, &made) ||
-	    !make_room(to, made.st_size, old.st_size))
+	if (to < 0 || fstat(to, &old) || fstat(from, &made))
 		return false;
+	const int err = made.st_size ? posix_fallocate(to, 0, made.st_size) : 0;
+	if (err) { /* there is no room: the file is as it was */
+		errno = ftruncate(to, old.st_size) ? errno : err;
+		return false;
+	}
 	if (!copy_bytes(from, to) || ftruncate(to, made.st_size) || close(to)) {
 		const int e = errno ? errno : EIO;
 		const char *const kept = out->tmp;

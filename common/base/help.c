@@ -322,20 +322,6 @@ put_zsh_names(const struct opt *o)
 	printf("{-%c%s,--%s%s}'", o->letter, after_letter, o->name, after_name);
 }
 
-/* What completes the argument. A blank means that nothing does. */
-static void
-put_zsh_action(const struct opt *o)
-{
-	if (!words_of(o)) {
-		printf("%s", takes_file(o) ? "_files" : " ");
-		return;
-	}
-	printf("%s", takes_file(o) ? "{compadd -- " : "(");
-	put_words(words_of(o), "");
-	printf("%s", takes_file(o) ? "; _files}" : ")");
-}
-
-/* Prints the help of an option. */
 static void
 put_help(const struct opt *o, const char *special, const char *apostrophe)
 {
@@ -360,7 +346,14 @@ put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
 			printf("%s", o->absent ? "::" : ":");
 			put_quoted(o->arg, ":\\", "'\\''");
 			printf(":");
-			put_zsh_action(o);
+			/* What completes the argument. A blank means that nothing does. */
+			if (!words_of(o)) {
+				printf("%s", takes_file(o) ? "_files" : " ");
+			} else {
+				printf("%s", takes_file(o) ? "{compadd -- " : "(");
+				put_words(words_of(o), "");
+				printf("%s", takes_file(o) ? "; _files}" : ")");
+			}
 		}
 		printf("'");
 	}
@@ -370,26 +363,6 @@ put_zsh(const struct opt *row, size_t n, const char *name, bool operands)
 }
 
 /* --- fish ------------------------------------------------------------------------------------ */
-
-/*
- * An optional argument is proposed behind the sign =, and a required one there and as the next word. Words have an empty
- * description, \t"", or fish would show the option's behind each.
- */
-static void
-put_fish_value(const struct opt *o)
-{
-	const char *words = words_of(o);
-
-	if (o->arg && !o->absent)
-		printf("%s", takes_file(o) ? " -r -F" : " -x");
-	else if (o->arg && !takes_file(o))
-		printf(" -f");
-	if (!words)
-		return;
-	printf(" -a '");
-	put_words(words, "\\t\"\"");
-	printf("'");
-}
 
 static void
 put_fish(const struct opt *row, size_t n, const char *name, bool operands)
@@ -402,7 +375,17 @@ put_fish(const struct opt *row, size_t n, const char *name, bool operands)
 		if (o->letter)
 			printf(" -s %c", o->letter);
 		printf(" -l %s", o->name);
-		put_fish_value(o);
+		/* An optional argument is proposed behind the sign =, and a required one there and as the next word. */
+		if (o->arg && !o->absent)
+			printf("%s", takes_file(o) ? " -r -F" : " -x");
+		else if (o->arg && !takes_file(o))
+			printf(" -f");
+		/* Words have an empty description, \t"", or fish would show the option's behind each. */
+		if (words_of(o)) {
+			printf(" -a '");
+			put_words(words_of(o), "\\t\"\"");
+			printf("'");
+		}
 		printf(" -d '");
 		put_help(o, "\\", "\\'");
 		printf("'\n");

@@ -113,7 +113,6 @@ static struct {
 	} block[16];
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Takes block i out of the list. */
 static void *
 take_kept(int i)
 {

@@ -10,19 +10,6 @@ enum { VALUE = 10, FIXED = 20 }; /* the column where values begin; the width of 
 
 /* --- words of a card ----------------------------------------------------------------------------------------------- */
 
-/* Length of the name in columns 1 to 8. Returns 0 when it is malformed: only blanks may follow a name. */
-static size_t
-name_length(const char *card)
-{
-	size_t n = strspn(card, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
-
-	n = n < CARD_NAME ? n : CARD_NAME;
-	for (size_t i = n; i < CARD_NAME; i++)
-		if (card[i] != ' ')
-			return 0;
-	return n;
-}
-
 size_t
 card_value_length(const char *s)
 {
@@ -104,7 +91,11 @@ card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char v
 	snprintf(text, sizeof text, "%.*s", CARD, card);
 	trim(text);
 	snprintf(padded, sizeof padded, "%-*s", CARD, text);
-	n = name_length(padded);
+	/* The name in columns 1 to 8 is malformed where more than blanks follow it. */
+	n = strspn(padded, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+	n = n < CARD_NAME ? n : CARD_NAME;
+	if (strspn(padded + n, " ") < CARD_NAME - n)
+		n = 0;
 	snprintf(name, CARD_PREFIX_LEN + CARD_NAME + 1, CARD_PREFIX "%.*s", (int)n, padded);
 	if (!n) {
 		strcpy(value, text);

@@ -320,7 +320,6 @@ put_record(struct feed *f)
 		die_of_scratch();
 }
 
-/* Writes what waits. */
 static void
 put_held(struct feed *f)
 {
@@ -441,21 +440,26 @@ put_item(struct feed *f, const struct img *x)
 }
 
 int
-traces_from_raw(struct traces_sink *s, const char *path)
+traces_from_raw(struct traces_sink *s, const struct opt_program *program, int argc, char **argv)
 {
 	const struct opt_common *o = &s->common;
-	const struct traces_args args = {
-	    .format = -1, .ns = s->ns, .dt_given = true, .heads = true};
+	struct traces_args args = {.format = -1, .dt_given = true, .heads = true};
 	struct traces headers = {0};
 	struct feed f = {.sink = s};
 	bool picked = false;
 	struct stats st;
 	struct img x;
+	char **path;
+	size_t npath;
 
+	opt_parse(program, argc, argv, s, &path, &npath);
+	args.ns = s->ns;
+	s->format = s->lead && s->word == 1 ? SEGY_IBM : SEGY_IEEE;
+	s->little = !s->lead && s->word == 1;
 	if ((s->ns || s->sorted) && !s->path)
 		die_usage("%s goes with --headers", s->ns ? "--ns" : "--sorted");
 	if (s->path) {
-		if (s->own)
+		if (s->word >= 0)
 			die_usage("%s cannot differ from that of --headers: give one of them",
 				  s->own);
 		s->open(&headers, s->path, &args);
@@ -464,7 +468,7 @@ traces_from_raw(struct traces_sink *s, const char *path)
 		s->format = headers.format;
 	}
 	stats_start(&st);
-	f.in = raw_open((char *const *)&path, path ? 1 : 0, o->max_bytes);
+	f.in = raw_open(path, npath, o->max_bytes);
 	f.out = raw_create(o->out, RAW_FOLLOW);
 	for (; raw_next(f.in, &x); img_free(&x), st.items++) {
 		put_item(&f, &x);

@@ -112,28 +112,13 @@ choose_samples(png_structp png, png_infop info)
 								     : (1u << depth) - 1;
 }
 
-/* Makes the description of the picture. */
-static void
-describe(struct img *x, png_structp png, png_infop info, unsigned maxval)
-{
-	static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB",
-					     "RGB_ALPHA"};
-	static const char *const kinds[] = {NULL, NULL, "list", "RGB-color", "RGBA-color"};
-	const size_t planes = png_get_channels(png, info), w = png_get_image_width(png, info),
-		     h = png_get_image_height(png, info);
-
-	img_init(x, maxval > 255 ? IMG_U16 : IMG_U8, planes > 1 ? 3 : 2,
-		 planes > 1 ? (size_t[]){planes, w, h} : (size_t[]){w, h});
-	if (planes > 1)
-		strcpy(x->axis[0].kind, kinds[planes]);
-	img_set_key(x, "maxval", "%u", maxval);
-	img_set_key(x, "tupltype", "%s", tuples[planes]);
-}
-
 /* Reads the picture whose signature has been read. */
 static void
 read_picture(struct source *s, struct img *x, const struct args *args)
 {
+	static const char *const tuples[] = {NULL, "GRAYSCALE", "GRAYSCALE_ALPHA", "RGB",
+					     "RGB_ALPHA"};
+	static const char *const kinds[] = {NULL, NULL, "list", "RGB-color", "RGBA-color"};
 	png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, s, fail, note);
 	png_infop info = png ? png_create_info_struct(png) : NULL;
 
@@ -148,8 +133,14 @@ read_picture(struct source *s, struct img *x, const struct args *args)
 	say_lost(png, info, s);
 	const unsigned maxval = choose_samples(png, info);
 	png_read_update_info(png, info);
-	describe(x, png, info, maxval);
-	const size_t row = png_get_rowbytes(png, info), h = png_get_image_height(png, info);
+	const size_t planes = png_get_channels(png, info), w = png_get_image_width(png, info),
+		     h = png_get_image_height(png, info), row = png_get_rowbytes(png, info);
+	img_init(x, maxval > 255 ? IMG_U16 : IMG_U8, planes > 1 ? 3 : 2,
+		 planes > 1 ? (size_t[]){planes, w, h} : (size_t[]){w, h});
+	if (planes > 1)
+		strcpy(x->axis[0].kind, kinds[planes]);
+	img_set_key(x, "maxval", "%u", maxval);
+	img_set_key(x, "tupltype", "%s", tuples[planes]);
 	img_limit(s->name, x, args->common.max_bytes);
 	if (img_alloc(x))
 		die("%s: no memory for %zu bytes", s->name, h * row);

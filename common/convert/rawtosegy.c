@@ -52,12 +52,8 @@ make_lead(const struct traces_sink *s, struct raw_out *out, size_t ns, unsigned 
 int
 main(int argc, char **argv)
 {
-	struct traces_sink sink = {.word = -1, .open = traces_open_segy, .lead = make_lead};
-	char **operand;
-	size_t n;
+	struct traces_sink sink = {
+	    .word = -1, .own = "--format", .open = traces_open_segy, .lead = make_lead};
 
-	opt_parse(&program, argc, argv, &sink, &operand, &n);
-	sink.own = sink.word < 0 ? NULL : "--format";
-	sink.format = sink.word == 1 ? SEGY_IBM : SEGY_IEEE;
-	return traces_from_raw(&sink, n ? *operand : NULL);
+	return traces_from_raw(&sink, &program, argc, argv);
 }

@@ -23,12 +23,7 @@ static const struct opt_program program = {.what = "Turns raw items into SU trac
 int
 main(int argc, char **argv)
 {
-	struct traces_sink sink = {.word = -1, .open = traces_open_su, .format = SEGY_IEEE};
-	char **operand;
-	size_t n;
+	struct traces_sink sink = {.word = -1, .own = "--endian", .open = traces_open_su};
 
-	opt_parse(&program, argc, argv, &sink, &operand, &n);
-	sink.own = sink.word < 0 ? NULL : "--endian";
-	sink.little = sink.word == 1;
-	return traces_from_raw(&sink, n ? *operand : NULL);
+	return traces_from_raw(&sink, &program, argc, argv);
 }

@@ -95,22 +95,6 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x, 
 	}
 }
 
-/* Prints samples from..from+n-1 with separators and newlines. row: the number of samples that share a line. */
-static void
-put_samples(struct raw_out *out, const struct args *args, const struct img *x, const char *sample,
-	    size_t from, size_t n, size_t row)
-{
-	for (size_t i = from; i < from + n; i++, sample += img_type_size(x->type)) {
-		if (i % row)
-			raw_text(out, args->separator, strlen(args->separator));
-		else if (args->positions)
-			put_position(out, args, x, i / row);
-		put_number(out, args, sample, x->type);
-		if (i % row == row - 1)
-			raw_text(out, "\n", 1);
-	}
-}
-
 /* Prints the names of the columns. Dies when the item has not one for each number of a line. */
 static void
 put_header(struct raw_in *in, struct raw_out *out, const struct img *x, const struct args *args)
@@ -133,6 +117,7 @@ static void
 print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
+	/* The number of samples that share a line. */
 	const size_t row = args->positions && !img_row_axis(x) ? 1 : x->axis[0].n;
 	struct raw_blocks b = {.x = x, .quiet = true};
 
@@ -143,7 +128,17 @@ print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, stru
 	else if (args->header)
 		put_header(in, out, x, args);
 	while (raw_next_block(&b, in, st)) {
-		put_samples(out, args, x, b.data, b.at, b.n, row);
+		const char *sample = b.data;
+
+		for (size_t i = b.at; i < b.at + b.n; i++, sample += img_type_size(x->type)) {
+			if (i % row)
+				raw_text(out, args->separator, strlen(args->separator));
+			else if (args->positions)
+				put_position(out, args, x, i / row);
+			put_number(out, args, sample, x->type);
+			if (i % row == row - 1)
+				raw_text(out, "\n", 1);
+		}
 		stats_charge(st, STATS_WRITE);
 	}
 	world_close(&args->world);

@@ -367,8 +367,6 @@ die_tiff(void)
 	die("%s", *why ? why : "libtiff failed");
 }
 
-/* --- shape ----------------------------------------------------------------------------------------------------------- */
-
 static struct pages
 shape_of(const struct raw_in *in, const struct img *x)
 {

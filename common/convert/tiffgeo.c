@@ -126,22 +126,6 @@ tiff_geo_of(TIFF *t, struct img *x, int row_axis)
 
 /* --- to tags --------------------------------------------------------------------------------------------------------- */
 
-/*
- * Changes n numbers of ground control points from pixels of the page to samples of the item, six each: column, row, 0, x, y, z.
- * point: they count centres of pixels.
- */
-static void
-follow_points(const struct img *x, int row_axis, bool point, double *v, size_t n)
-{
-	const struct map_cut a = map_cut_of(x, row_axis), b = map_cut_of(x, row_axis + 1);
-
-	for (size_t i = 0; i + 6 <= n; i += 6) {
-		/* + 0: a flip makes no -0. */
-		v[i] = (v[i] - (point ? a.first : map_corner(a))) / a.step + 0;
-		v[i + 1] = (v[i + 1] - (point ? b.first : map_corner(b))) / b.step + 0;
-	}
-}
-
 static void
 set_transform(TIFF *t, const double from[6], bool point)
 {
@@ -205,7 +189,12 @@ tiff_set_geo(TIFF *t, struct img *x, int row_axis)
 		map_follow(x, g);
 		set_transform(t, g, point);
 	} else if ((n = tiff_numbers(x, "geotiff.tiepoints", ' ', v, MOST, 1, false))) {
-		follow_points(x, row_axis, point, v, n);
+		/* Column, row, 0, x, y, z: pixels of the page, or their centres, become samples of the item. + 0: a flip makes no -0. */
+		const struct map_cut a = map_cut_of(x, row_axis), b = map_cut_of(x, row_axis + 1);
+		for (size_t i = 0; i + 6 <= n; i += 6) {
+			v[i] = (v[i] - (point ? a.first : map_corner(a))) / a.step + 0;
+			v[i + 1] = (v[i + 1] - (point ? b.first : map_corner(b))) / b.step + 0;
+		}
 		TIFFSetField(t, TIFF_TIEPOINTS, (int)n, v);
 	}
 	if (nodata)

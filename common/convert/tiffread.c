@@ -1,6 +1,5 @@
 /* link: -ltiff */
 /* The pages of a TIFF file: their layouts, their descriptions, and their rows as samples of an item. */
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -460,16 +459,6 @@ unpack_samples(void *to, const unsigned char *from, size_t n, unsigned bits, enu
 		store(to, i * apart, size, (bits_at(from, i, bits) ^ sign) - sign);
 }
 
-/* Unpacks floats of 16 or 24 bits, which are in this machine's byte order. */
-static void
-unpack_floats(float *to, const unsigned char *from, size_t n, unsigned bits, size_t apart)
-{
-	for (size_t i = 0; i < n; i++)
-		to[i * apart] =
-		    bits == 16 ? float_of_bits(value_at(from, i, 16), 5, 10)
-			       : float_of_bits((uint32_t)bytes_load(from + 3 * i, 3, true), 7, 16);
-}
-
 /* Makes floats of n integers with signs, of 8 or 16 bits, or doubles of 32 bits. They are in this machine's byte order. */
 static void
 unpack_integers(char *to, const unsigned char *from, size_t n, unsigned bits)
@@ -649,7 +638,12 @@ lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 		if (p->way == TIFF_PALETTE)
 			lay_colours(r, pixels, from, w, plane);
 		else if (p->way == TIFF_HALF || p->way == TIFF_FLOAT24)
-			unpack_floats((float *)(void *)to, from, w * here, p->bits, apart);
+			for (size_t k = 0; k < w * here; k++)
+				((float *)(void *)to)[k * apart] =
+				    p->bits == 16
+					? float_of_bits(value_at(from, k, 16), 5, 10)
+					: float_of_bits((uint32_t)bytes_load(from + 3 * k, 3, true),
+							7, 16);
 		else if (p->way == TIFF_INTEGERS)
 			unpack_integers(to, from, w * here, p->bits);
 		else

@@ -329,7 +329,6 @@ missing_of(struct img *x, bool nan, bool masked)
 	return d;
 }
 
-/* Makes doubles, or floats, of integers. */
 static void *
 mark_integers(struct missing *d, const char *v, size_t n)
 {

@@ -681,7 +681,6 @@ traces_delay(const struct traces *t, const unsigned char *r)
 	return traces_ms(t, r, trace_word(r + TRACE_DELRT, 2, t->little));
 }
 
-/* Adds the offset of the record r to the gather. */
 static void
 add_offset(struct gather *g, const struct traces *t, const struct traces_args *args,
 	   const unsigned char *r)
@@ -876,7 +875,6 @@ put_gather(struct raw_out *out, struct gather *g, struct traces *t, const struct
 	img_free(&x);
 }
 
-/* Finds the keys of --sort. */
 static void
 parse_sort(struct traces_sort *sort)
 {

@@ -262,8 +262,9 @@ struct traces_sink {
 	bool
 	    sorted; /* traces that traces_sort() has sorted stay so, and do not return to the order of that file */
 	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
-	const char *own; /* the option that says byte order or format without it; NULL: not given */
-	int word;	 /* what it says, or -1 */
+	const char *
+	    own; /* the option that says the byte order of SU, or the format of SEG-Y, without it */
+	int word; /* what it says: 0 big or IEEE, 1 little or IBM; -1: it is not given */
 	bool little;
 	int format;
 	/* Makes the file headers, before the first trace, of ns samples; dt is in us. NULL: there are none. */
@@ -271,7 +272,8 @@ struct traces_sink {
 	struct traces *headers; /* of traces_from_raw() */
 };
 
-/* Writes all traces of the raw items of path (NULL: stdin) as records. Returns 0, the status of the process. */
-int traces_from_raw(struct traces_sink *s, const char *path);
+/* All of rawtosu and of rawtosegy: writes all traces of raw items as records. */
+int
+traces_from_raw(struct traces_sink *s, const struct opt_program *program, int argc, char **argv);
 
 #endif

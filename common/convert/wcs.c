@@ -113,7 +113,6 @@ parse(const char *value, struct section *s)
 	return true;
 }
 
-/* Writes the section as the value of the key. */
 static void
 write_section(struct img *x, const char *key, const struct section *s)
 {
@@ -712,16 +711,6 @@ rename_card(const char *name, const int *from, int n, bool fixed, char to[RENAME
 	return strcmp(to, name) != 0;
 }
 
-/* Whether the system `version` has polynomials of TPV, and axes of it change their numbers. */
-static bool
-moves_tpv(const struct img *x, const int *from, int n, char version)
-{
-	for (int j = 1; j <= n; j++)
-		if (is_tpv(x, j, version) && number_after(from, n, j) != j)
-			return true;
-	return false;
-}
-
 const char *
 wcs_permute(struct img *x, const int *from, int n)
 {
@@ -738,8 +727,11 @@ wcs_permute(struct img *x, const int *from, int n)
 	 */
 	for (size_t k = 0; k < sizeof versions - 1; k++) {
 		const char v = versions[k];
+		bool moves = false;
 
-		if (!moves_tpv(x, from, n, v))
+		for (int j = 1; j <= n; j++)
+			moves |= is_tpv(x, j, v) && number_after(from, n, j) != j;
+		if (!moves)
 			continue;
 		if (pair && n == 2 &&
 		    (card_text(x, "CD1_1%.1s", &v) || card_text(x, "CD1_2%.1s", &v)))

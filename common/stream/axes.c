@@ -23,12 +23,6 @@ struct element {
 	size_t n, tag_n, plane;
 };
 
-static bool
-tag_has(const struct element *i, const char *word)
-{
-	return memmem(i->tag, i->tag_n, word, strlen(word));
-}
-
 /* Finds the first element in the text. Returns false when there is none that is whole. */
 static bool
 find_element(const char *text, struct element *i)
@@ -54,25 +48,12 @@ find_element(const char *text, struct element *i)
 
 /* --- choices ---------------------------------------------------------------------------------------------------------- */
 
-/* Which elements stay, and the planes that are chosen where choose is set. */
+/* The attributes of elements that go, and the planes that are chosen where choose is set. */
 struct edit {
-	bool (*stays)(const struct element *);
+	const char *goes[3];
 	bool choose, back;
 	size_t first, count;
 };
-
-static bool
-is_no_statistic(const struct element *i)
-{
-	return !tag_has(i, "name=\"STATISTICS_");
-}
-
-static bool
-is_no_scale(const struct element *i)
-{
-	return !tag_has(i, "role=\"scale\"") && !tag_has(i, "role=\"offset\"") &&
-	       !tag_has(i, "role=\"unittype\"");
-}
 
 /* Appends the element, which has a plane, to f as that of another plane. */
 static void
@@ -121,7 +102,10 @@ edit_key(struct img *x, struct edit e)
 		text = i.text + i.n;
 		const size_t at = i.plane - e.first;
 		const bool chosen = e.choose && i.digits;
-		if ((e.stays && !e.stays(&i)) || (chosen && at >= e.count))
+		bool goes = chosen && at >= e.count;
+		for (int k = 0; k < 3 && e.goes[k]; k++)
+			goes |= memmem(i.tag, i.tag_n, e.goes[k], strlen(e.goes[k])) != NULL;
+		if (goes)
 			continue;
 		any = true;
 		if (chosen)
@@ -141,7 +125,7 @@ edit_key(struct img *x, struct edit e)
 void
 bands_drop_statistics(struct img *x)
 {
-	edit_key(x, (struct edit){.stays = is_no_statistic});
+	edit_key(x, (struct edit){.goes = {"name=\"STATISTICS_"}});
 }
 
 void
@@ -179,7 +163,8 @@ bands_append(struct img *x, const struct img *from, size_t first)
 void
 bands_renew(struct img *x)
 {
-	edit_key(x, (struct edit){.stays = is_no_scale});
+	edit_key(x,
+		 (struct edit){.goes = {"role=\"scale\"", "role=\"offset\"", "role=\"unittype\""}});
 	nodata_renew(x);
 }
 

@@ -258,23 +258,6 @@ source_narrow(struct raw_in *in, size_t count)
 	in->left = count;
 }
 
-/* Reads and drops the unread rest of the current item. */
-static void
-source_skip(struct raw_in *in)
-{
-	const size_t beyond = in->beyond;
-
-	in->beyond = 0;
-	in->left += beyond;
-	if (beyond)
-		raw_skip(in, in->left);
-	else if (!in->whole)
-		skip_blocks(in, in->left);
-	in->left = 0;
-	weir_free(in->whole);
-	in->whole = NULL;
-}
-
 /* --- what is known of it --------------------------------------------------------------------- */
 
 const char *
@@ -555,7 +538,17 @@ raw_next(struct raw_in *in, struct img *x)
 
 	if (!in->f)
 		return false;
-	source_skip(in);
+	/* The unread rest of the item before is passed over. */
+	const size_t beyond = in->beyond;
+	in->beyond = 0;
+	in->left += beyond;
+	if (beyond)
+		raw_skip(in, in->left);
+	else if (!in->whole)
+		skip_blocks(in, in->left);
+	in->left = 0;
+	weir_free(in->whole);
+	in->whole = NULL;
 	while (!(n = peek(in, magic))) {
 		if (!in->item_of_file)
 			raw_die(in, "empty input");

@@ -14,8 +14,6 @@
 #include "common/stream/read.h"
 #include "common/stream/share.h"
 
-/* ---- shares ---- */
-
 /* Returns units * i / n, without overflow. */
 static size_t
 boundary(size_t units, size_t i, size_t n)
