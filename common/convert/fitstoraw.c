@@ -149,8 +149,6 @@ read_layout(const struct source *s)
 	return l;
 }
 
-/* --- its cards ------------------------------------------------------------------------------------------------------ */
-
 static void
 add_card(struct img *x, const struct source *s, const struct layout *l, const char *prefix,
 	 char *card, char **pieces)

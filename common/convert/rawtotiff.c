@@ -520,8 +520,6 @@ put_pages(const struct args *args, struct raw_in *in, struct img *x, struct stat
 		    raw_name(in), raw_item(in), (uintmax_t)w.found[0], img_key(x, "nodata"));
 }
 
-/* --- keys ------------------------------------------------------------------------------------------------------------ */
-
 /* Takes the value of --nodata for the item, and sees to it that its samples can have the value that stands for missing ones. */
 static void
 settle_nodata(const struct args *args, const struct raw_in *in, struct img *x)

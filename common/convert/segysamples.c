@@ -148,8 +148,6 @@ segy_encode(int format, bool little, size_t n, unsigned char *to, const float *f
 			    f.kind == IEEE ? bits_of((double)from[i]) : to_integer(from[i], f));
 }
 
-/* --- doubt -------------------------------------------------------------------------------------------------------- */
-
 void
 segy_count(struct segy_digits *d, bool little, size_t n, const unsigned char *from)
 {

@@ -31,16 +31,6 @@ struct element {
 	const char *at, *end;
 };
 
-/* Returns the '>' of the tag that begins at s, or the end of the text. */
-static const char *
-tag_end(const char *s)
-{
-	for (; *s && *s != '>'; s++)
-		if (*s == '"' || *s == '\'')
-			s = strchr(s + 1, *s) ? strchr(s + 1, *s) : s + strlen(s) - 1;
-	return s;
-}
-
 /* Finds the next tag of that name, with any prefix, in [s, end). "/Name" is an end tag. */
 static bool
 find_element(const char *s, const char *end, const char *name, struct element *e)
@@ -64,7 +54,12 @@ find_element(const char *s, const char *end, const char *name, struct element *e
 		    (size_t)(word + n - local) != strlen(name + closes) ||
 		    strncmp(local, name + closes, (size_t)(word + n - local)) != 0)
 			continue;
-		*e = (struct element){word + n, tag_end(word + n)};
+		const char *last = word + n;
+		for (; *last && *last != '>'; last++)
+			if (*last == '"' || *last == '\'')
+				last = strchr(last + 1, *last) ? strchr(last + 1, *last)
+							       : last + strlen(last) - 1;
+		*e = (struct element){word + n, last};
 		return true;
 	}
 	return false;

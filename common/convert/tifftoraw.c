@@ -576,25 +576,20 @@ put_item(const struct args *args, const struct source *s, struct stack *k, struc
 
 /* --- stacks --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the index of the page of this number; SIZE_MAX where the directory is no page. */
-static size_t
-find_page(const struct source *s, size_t number)
-{
-	size_t i = number < s->pages.n ? number : s->pages.n - 1;
-
-	while (i > 0 && s->pages.at[i].number > number)
-		i--;
-	return s->pages.at[i].number == number ? i : SIZE_MAX;
-}
-
 /* Finds the pages of the planes of an image of OME's. Returns false where the file has none. */
 static bool
 place_planes(const struct source *s, struct stack *k)
 {
 	k->n = k->m.n;
 	for (size_t i = 0; i < k->n; i++) {
-		k->page[i] = k->page[i] < SIZE_MAX ? find_page(s, k->page[i]) : SIZE_MAX;
-		struct tiffpages_page *p = k->page[i] < SIZE_MAX ? &s->pages.at[k->page[i]] : NULL;
+		/* A directory that is no page, and SIZE_MAX, have none. */
+		const size_t number = k->page[i];
+		size_t at = number < s->pages.n ? number : s->pages.n - 1;
+		while (at > 0 && s->pages.at[at].number > number)
+			at--;
+		struct tiffpages_page *p = &s->pages.at[at];
+		p = p->number == number ? p : NULL;
+		k->page[i] = p ? at : SIZE_MAX;
 		k->missing += !p;
 		if (!p)
 			continue;

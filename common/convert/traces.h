@@ -262,9 +262,8 @@ struct traces_sink {
 	bool
 	    sorted; /* traces that traces_sort() has sorted stay so, and do not return to the order of that file */
 	void (*open)(struct traces *t, const char *path, const struct traces_args *args);
-	const char *
-	    own; /* the option that says the byte order of SU, or the format of SEG-Y, without it */
-	int word; /* what it says: 0 big or IEEE, 1 little or IBM; -1: it is not given */
+	const char *own; /* the option that says byte order or format without it */
+	int word;	 /* what it says: 0 big or IEEE, 1 little or IBM; -1: it is not given */
 	bool little;
 	int format;
 	/* Makes the file headers, before the first trace, of ns samples; dt is in us. NULL: there are none. */

@@ -756,8 +756,6 @@ wcs_permute(struct img *x, const int *from, int n)
 	return wrong ? wrong : first_of(x, stiff, same ? 0 : STIFF);
 }
 
-/* --- cards of other formats ------------------------------------------------------------------------------------------- */
-
 /* A text that leaves no room for the comment comes without it. */
 static void
 add_string(struct img *x, const char *name, int i, const char *text, const char *what)
