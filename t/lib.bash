@@ -48,18 +48,23 @@ sanitized() {
 	[[ $(nm -D "$B/rawinfo" 2>/dev/null) == *__asan* ]]
 }
 
-# fails STATUS TEXT COMMAND...: the command exits with STATUS, says TEXT (a part of it) in its one line on stderr, and
-# writes nothing to stdout.
-fails() {
+# fails_later STATUS TEXT COMMAND...: the command exits with STATUS, and says TEXT (a part of it) in its one line on stderr.
+# What it wrote before is in the file stdout.
+fails_later() {
 	local want=$1 text=$2 got=0
 	shift 2
 	"$@" >stdout 2>stderr || got=$?
-	if [ "$got" -ne "$want" ] || [ -s stdout ] || [ "$(wc -l <stderr)" -ne 1 ] ||
-		! grep -qF -- "$text" stderr; then
+	if [ "$got" -ne "$want" ] || [ "$(wc -l <stderr)" -ne 1 ] || ! grep -qF -- "$text" stderr; then
 		echo "$*: exit $got, want $want and \"$text\"; $(wc -c <stdout) bytes on stdout; stderr:"
 		cat stderr
 		return 1
 	fi
+}
+
+# fails STATUS TEXT COMMAND...: so does the command, and writes nothing to stdout.
+fails() {
+	fails_later "$@" || return
+	[ ! -s stdout ] || { echo "${*:3}: $(wc -c <stdout) bytes on stdout" && return 1; }
 }
 
 # all_fail [COMMAND...]: with the arguments of each line STATUS|TEXT|ARGUMENT ... on stdin, the command fails as `fails` says.
@@ -130,6 +135,22 @@ one_by_one() {
 	exec 7>&- 8<&-
 	wait $!
 	rm in out
+}
+
+# shrinks FILE BYTES COMMAND...: the command, which reads FILE, ends with 1 where FILE is cut to BYTES after the first byte of
+# output. What it says is in the file stderr.
+shrinks() {
+	local got=0
+	mkfifo pipe
+	"${@:3}" >pipe 2>stderr 3>&- &
+	exec 7<pipe
+	head -c 1 <&7 >/dev/null
+	truncate -s "$2" "$1"
+	cat <&7 >/dev/null
+	wait $! || got=$?
+	exec 7<&-
+	rm pipe
+	[ $got -eq 1 ]
 }
 
 # pgm WIDTH HEIGHT MAXVAL SAMPLE...: a PGM (P5) of these samples, on stdout.
