@@ -6,6 +6,8 @@ setup() {
 	doubles 3x2 0 1 0 .25 1 0 >pv.nrrd
 	doubles 1x3 0 .25 .5 >p.nrrd
 	doubles 4 0 0 1 0 >f.nrrd # the mode 0 alone
+	doubles 1x2 0 .25 >q.nrrd
+	doubles 2 1 1 >v.nrrd
 }
 
 # doubles SIZES NUMBER...: an item of type double.
@@ -56,16 +58,11 @@ columns() {
 0.0000 2.0000 2.0000 0.0000|-T 1 -n 2 point.nrrd
 -5000.0000 5000.0000|-T 1 -n 2 -e 1e-9 --output=real same.nrrd
 END
-	usfft -T 1 -n 4 pv.nrrd >out.nrrd
-	grep -aqx 'axis mins: nan -2' out.nrrd
-	grep -aqx 'kinds: complex domain' out.nrrd
-	usfft -T 1 -n 4 -e 1e-5 float.nrrd >out.nrrd
-	grep -aqx 'type: float' out.nrrd
+	usfft -T 1 -n 4 pv.nrrd | says 'axis mins: nan -2' 'kinds: complex domain'
+	usfft -T 1 -n 4 -e 1e-5 float.nrrd | says 'type: float'
 }
 
 @test "points come beside the values, from a file, or once ahead of them" {
-	doubles 1x2 0 .25 >q.nrrd
-	doubles 2 1 1 >v.nrrd
 	doubles 2 1 0 >w.nrrd
 	want=$(usfft -T 1 -n 4 pv.nrrd | numbers)
 	[ "$(usfft -T 1 -n 4 -p q.nrrd v.nrrd | numbers)" = "$want" ]
@@ -98,25 +95,20 @@ END
 }
 
 @test "items before one that fails are written" {
-	doubles 1x2 0 .25 >q.nrrd
-	doubles 2 1 1 >v.nrrd
 	doubles 3 1 1 1 >other.nrrd
 	usfft -T 1 -n 4 -p q.nrrd v.nrrd v.nrrd >want
 	for bad in other.nrrd /dev/null; do
 		for i in v.nrrd v.nrrd $bad v.nrrd; do cat "$i"; done | head -c -1 >many.nrrd
-		if usfft -T 1 -n 4 -p q.nrrd many.nrrd >got 2>said; then false; fi
-		head -c "$(wc -c <want)" got | cmp - want
-		[ "$(grep -c '' said)" = 1 ]
+		fails_later 1 '' usfft -T 1 -n 4 -p q.nrrd many.nrrd
+		head -c "$(wc -c <want)" stdout | cmp - want
 	done
 	usfft -T 2 -p q.nrrd <want >values
 	{ cat want; echo garbage; } >two
-	if usfft -T 2 -p q.nrrd two >got 2>said; then false; fi
-	cmp values got
+	fails_later 1 '' usfft -T 2 -p q.nrrd two
+	cmp values stdout
 }
 
 @test "a result is written before the next item arrives" {
-	doubles 1x2 0 .25 >q.nrrd
-	doubles 2 1 1 >v.nrrd
 	usfft -T 1 -n 4 -p q.nrrd v.nrrd >want
 	one_by_one v.nrrd want usfft -T 1 -n 4 -p q.nrrd
 }
@@ -143,13 +135,11 @@ END
 	doubles 1x5 0 .25 .5 .1 .7 >p.nrrd
 	doubles 3 4 5 6 >f.nrrd
 	usfft -T 2 -e 1e-12 -p p.nrrd f.nrrd >v.nrrd
-	usfft -T 2 --inverse -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd v.nrrd >out.nrrd
-	[ "$(numbers <out.nrrd)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
-	usfft -T 2 --inverse --weights=pipe -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd v.nrrd >out.nrrd
-	[ "$(numbers <out.nrrd)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
-	usfft -T 2 --inverse -v --iter=1 --rtol=0 -n 3 -p p.nrrd v.nrrd 2>err >out.nrrd
-	grep -q 'iteration 1, residual' err
-	grep -q 'after 1 iterations' err
+	for w in '' --weights=pipe; do
+		[ "$(usfft -T 2 --inverse $w -e 1e-12 --rtol=1e-9 -n 3 -p p.nrrd v.nrrd | numbers)" = "4.0000 0.0000 5.0000 0.0000 6.0000 0.0000" ]
+	done
+	hints 'iteration 1, residual' usfft -T 2 --inverse -v --iter=1 --rtol=0 -n 3 -p p.nrrd v.nrrd >out.nrrd
+	grep -q 'after 1 iterations' stderr
 }
 
 @test "weights come from a file, and go to one" {
@@ -246,11 +236,6 @@ END
 	fails 2 '--coils-to: goes with --coils' usfft -T 2 --inverse --coils-to=m -n 4 -p spokes.nrrd v.nrrd
 }
 
-@test "an item of no points is refused" {
-	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
-	fails 1 'sizes must be 2 numbers >= 1, not '\''4 0' usfft -T 1 -n 4,4 none.nrrd
-}
-
 @test "stats tell the stages apart" {
 	usfft -T 1 -n 64 --stats=s pv.nrrd >out
 	for stage in sort spread fft deconvolve taps; do
@@ -268,18 +253,14 @@ END
 	gen --type=double noise 4 30000 >many.nrrd # 960 kB
 	for t in 1 2; do
 		usfft -t $t -T 1 -n 50,60 many.nrrd >file.nrrd
-		cat many.nrrd | usfft -t $t -T 1 -n 50,60 >pipe.nrrd
-		cmp file.nrrd pipe.nrrd
+		cat many.nrrd | usfft -t $t -T 1 -n 50,60 | cmp - file.nrrd
 	done
 	usfft -T 1 -n 3,3 many.nrrd many.nrrd >file.nrrd # more points than cells
 	cat many.nrrd many.nrrd | usfft -T 1 -n 3,3 | cmp - file.nrrd
 	head -c -8 many.nrrd | fails 1 'the payload ends after 959992 of 960000 bytes' usfft -T 1 -n 50,60
-	at=$(($(wc -c <many.nrrd) - 960000 + 20000 * 32 + 16))
-	printf '\0\0\0\0\0\0\370\177' | dd of=many.nrrd bs=1 seek=$at conv=notrunc status=none
-	fails 1 'point 20000 has a coordinate or value that is NaN' usfft -t 1 -T 1 -n 50,60 many.nrrd
-	fails 1 'point 20000 has a coordinate or value that is NaN' usfft -t 2 -T 1 -n 50,60 many.nrrd
+	spoil many.nrrd 80000 >bad.nrrd
+	for t in 1 2; do fails 1 'point 20000 has a coordinate or value that is NaN' usfft -t $t -T 1 -n 50,60 bad.nrrd; done
 }
-
 
 # spoil FILE INDEX: prints the file of doubles with +Inf, -Inf or NaN in place of the number with that index.
 spoil() {
@@ -371,10 +352,8 @@ END
 		grep -qF "nrrd: $say" err
 	done
 	doubles 1x3 .9 .25 .6 >far.nrrd
-	usfft -T 2 -p far.nrrd f.nrrd 2>err >out
-	[ ! -s err ]
-	doubles 3x3 .9 1 0 -7 1 0 .6 1 0 | usfft -T 1 -n 4 2>err >out
-	[ ! -s err ]
+	remarks '' usfft -T 2 -p far.nrrd f.nrrd >out
+	doubles 3x3 .9 1 0 -7 1 0 .6 1 0 | remarks '' usfft -T 1 -n 4 >out
 }
 
 @test "a column re alone holds real values" {
@@ -389,65 +368,74 @@ END
 	fails 1 'no columns re and im, nor value; texttoraw --columns=x,y,re names them' usfft -T 1 -n 5 <(doubles 2x1 1 2)
 }
 
-@test "too many modes are refused, with the bytes they would take" {
-	fails 1 'bytes for the grid' usfft -T 1 -n 1000000,1000000 <(doubles 4x1 0 0 1 0)
-	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 1 -n 100000 pv.nrrd
-	fails 1 'the grid for these modes is too large' usfft -T 1 -n 1e9,1e9,1e9 <(doubles 5x1 0 0 0 1 0)
-	fails 2 'each is a whole number in 1..' usfft -T 1 -n 1e30 pv.nrrd
-	fails 2 'each is a whole number in 1..' usfft -T 1 -n 0 pv.nrrd
-	fails 2 '-n' usfft -T 1 -n 4,x pv.nrrd
-}
-
-@test "targets, an inverse and weights that need too large a grid are refused" {
-	doubles 1x2 0 1e9 >far.nrrd
-	doubles 3 1 1 1 >v.nrrd
-	fails 1 'bytes for the grid' usfft --max-bytes=1G -T 3 --targets=far.nrrd pv.nrrd
-	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 2 --inverse -n 50000 -p p.nrrd v.nrrd
-	fails 1 'the grid for these modes is too large' usfft -T 2 --inverse -n 1000000000 -p p.nrrd --max-bytes=1G v.nrrd
-	fails 1 'bytes for the grid' usfft --max-bytes=1M -T 1 -n 100000 --weights=pipe pv.nrrd
-}
-
-@test "a tolerance must be positive, and one out of reach is said to be" {
-	for tol in 0 -1 nan; do
-		fails 2 '--tol' usfft -e $tol -T 1 -n 4 pv.nrrd
-	done
-	usfft -e 1e-20 -T 1 -n 4 pv.nrrd 2>err >out
-	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
-	usfft -e 1e-20 -T 3 --targets=p.nrrd pv.nrrd 2>err >out
-	grep -q 'tolerance 1e-20 cannot be reached: expect 1e-14' err
-	fails 1 'tolerance 1e-10 is below 1e-09' usfft --strict --window=gauss -e 1e-10 -T 1 -n 4 pv.nrrd
-	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 1 -n 4 pv.nrrd
-	fails 1 'tolerance 1e-20 is below 1e-14' usfft --strict -e 1e-20 -T 2 --inverse -n 1 pv.nrrd
-	gen --type=float values 3x2 0 1 0 .25 1 0 >single.nrrd
-	fails 1 'tolerance 1e-09 is below 1e-06' usfft --strict -e 1e-9 -T 1 -n 4 single.nrrd
-}
-
-@test "what does not fit together is refused" {
-	fails 1 'points of 1 axes, but -n of 2' usfft -T 1 -n 4,4 pv.nrrd
-	fails 1 'modes of 2 axes, but points of 1' usfft -T 2 -p p.nrrd <(doubles 2x2 1 2 3 4)
-	fails 1 '4 values for 3 points' usfft -T 1 -n 4 -p p.nrrd f.nrrd
-	fails 1 'points without values' usfft -T 1 -n 4 p.nrrd
-	fails 1 'points are an item' usfft -T 1 -n 4 <(doubles 2 1 2)
+@test "what does not fit or go together is refused, and too many modes are, with the bytes they would take" {
+	doubles 4x1 0 0 1 0 >plane.nrrd
+	doubles 5x1 0 0 0 1 0 >space.nrrd
+	doubles 2x2 1 2 3 4 >modes.nrrd
 	doubles 2x1 0 0 >to.nrrd
-	fails 1 'points of 1 axes, but targets of 2' usfft -T 3 --targets=to.nrrd pv.nrrd
+	doubles 1x2 0 1e9 >far.nrrd
+	doubles 3 1 1 1 >three.nrrd
+	doubles 3x2 1 2 3 4 5 6 >uvw.nrrd
+	doubles 3x2 1 2 nan 4 5 6 >bad.nrrd
+	doubles 3x1 1 300 0 >wide.nrrd
+	gen --type=float values 3x2 0 1 0 .25 1 0 >single.nrrd
+	printf 'NRRD0005\ntype: double\ndimension: 2\nsizes: 4 0\nendian: little\nencoding: raw\ncolumns:=x y re im\n\n' >none.nrrd
+	all_fail usfft <<-'END'
+		1|sizes must be 2 numbers >= 1, not '4 0|-T 1 -n 4,4 none.nrrd
+		1|bytes for the grid|-T 1 -n 1000000,1000000 plane.nrrd
+		1|bytes for the grid|--max-bytes=1M -T 1 -n 100000 pv.nrrd
+		1|bytes for the grid|--max-bytes=1G -T 3 --targets=far.nrrd pv.nrrd
+		1|bytes for the grid|--max-bytes=1M -T 2 --inverse -n 50000 -p p.nrrd three.nrrd
+		1|bytes for the grid|--max-bytes=1M -T 1 -n 100000 --weights=pipe pv.nrrd
+		1|the grid for these modes is too large|-T 1 -n 1e9,1e9,1e9 space.nrrd
+		1|the grid for these modes is too large|-T 2 --inverse -n 1000000000 -p p.nrrd --max-bytes=1G three.nrrd
+		2|each is a whole number in 1..|-T 1 -n 1e30 pv.nrrd
+		2|each is a whole number in 1..|-T 1 -n 0 pv.nrrd
+		2|-n|-T 1 -n 4,x pv.nrrd
+		2|--tol|-e 0 -T 1 -n 4 pv.nrrd
+		2|--tol|-e -1 -T 1 -n 4 pv.nrrd
+		2|--tol|-e nan -T 1 -n 4 pv.nrrd
+		1|tolerance 1e-10 is below 1e-09|--strict --window=gauss -e 1e-10 -T 1 -n 4 pv.nrrd
+		1|tolerance 1e-20 is below 1e-14|--strict -e 1e-20 -T 1 -n 4 pv.nrrd
+		1|tolerance 1e-20 is below 1e-14|--strict -e 1e-20 -T 2 --inverse -n 1 pv.nrrd
+		1|tolerance 1e-09 is below 1e-06|--strict -e 1e-9 -T 1 -n 4 single.nrrd
+		1|points of 1 axes, but -n of 2|-T 1 -n 4,4 pv.nrrd
+		1|modes of 2 axes, but points of 1|-T 2 -p p.nrrd modes.nrrd
+		1|4 values for 3 points|-T 1 -n 4 -p p.nrrd f.nrrd
+		1|points without values|-T 1 -n 4 p.nrrd
+		1|points are an item|-T 1 -n 4 v.nrrd
+		1|points of 1 axes, but targets of 2|-T 3 --targets=to.nrrd pv.nrrd
+		2|-n: is needed|-T 1 pv.nrrd
+		2|-n: goes with modes as output only|-T 2 -n 4 -p p.nrrd f.nrrd
+		2|-T 3: needs --targets=FILE|-T 3 pv.nrrd
+		2|--targets|-T 1 -n 4 --targets=p.nrrd pv.nrrd
+		2|no points|-T 2 f.nrrd
+		2|--batch|-T 2 --batch -p p.nrrd f.nrrd
+		2|--inverse|-T 1 --inverse -n 4 pv.nrrd
+		2|--weights|-T 2 -p p.nrrd --weights=pipe f.nrrd
+		2|--iter: goes with --inverse|-T 1 -n 4 --iter=3 pv.nrrd
+		2|--rtol: goes with --inverse|-T 2 -p p.nrrd --rtol=0 f.nrrd
+		2|--sigma|-T 1 -n 4 --sigma=2 pv.nrrd
+		2|--order|-T 1 -n 4 --order=fft pv.nrrd
+		2|--wisdom|-T 1 -n 4 --wisdom=w pv.nrrd
+		2|--start|-T 1 -n 4 --start=f.nrrd pv.nrrd
+		2|--type|-n 4 pv.nrrd
+		2|--type|-T 4 -n 4 pv.nrrd
+		2|--pixel: goes with|-T 1 --pixel=1 -n 4 uvw.nrrd
+		1|two axes|-T 2 --pixel=.1 -p uvw.nrrd f.nrrd
+		1|u v w among them|-T 2 --pixel=.1 -p p.nrrd modes.nrrd
+		1|point 0 |-T 2 --pixel=.1 -p bad.nrrd modes.nrrd
+		1|point 0 lies outside|-T 2 --strict --pixel=.1 -p wide.nrrd modes.nrrd
+	END
+	for bad in 0 x 1,2,3 '1 --output=real' '1 --coils=c.nrrd' '1 --window=gauss'; do
+		fails 2 'usfft: --' usfft -T 2 -p uvw.nrrd --pixel=$bad modes.nrrd
+	done
 }
 
-@test "options that do not go together are refused" {
-	fails 2 '-n: is needed' usfft -T 1 pv.nrrd
-	fails 2 '-n: goes with modes as output only' usfft -T 2 -n 4 -p p.nrrd f.nrrd
-	fails 2 '-T 3: needs --targets=FILE' usfft -T 3 pv.nrrd
-	fails 2 '--targets' usfft -T 1 -n 4 --targets=p.nrrd pv.nrrd
-	fails 2 'no points' usfft -T 2 f.nrrd
-	fails 2 '--batch' usfft -T 2 --batch -p p.nrrd f.nrrd
-	fails 2 '--inverse' usfft -T 1 --inverse -n 4 pv.nrrd
-	fails 2 '--weights' usfft -T 2 -p p.nrrd --weights=pipe f.nrrd
-	fails 2 '--iter: goes with --inverse' usfft -T 1 -n 4 --iter=3 pv.nrrd
-	fails 2 '--rtol: goes with --inverse' usfft -T 2 -p p.nrrd --rtol=0 f.nrrd
-	for gone in --sigma=2 --order=fft --wisdom=w --start=f.nrrd; do
-		fails 2 "${gone%=*}" usfft -T 1 -n 4 "$gone" pv.nrrd
+@test "a tolerance out of reach is said to be" {
+	for how in '-T 1 -n 4' '-T 3 --targets=p.nrrd'; do
+		hints 'tolerance 1e-20 cannot be reached: expect 1e-14' usfft -e 1e-20 $how pv.nrrd >out
 	done
-	fails 2 '--type' usfft -n 4 pv.nrrd
-	fails 2 '--type' usfft -T 4 -n 4 pv.nrrd
 }
 
 @test "skies by hand: a source in the centre, one pixel, turns by the depth, degrees, the horizon" {
@@ -471,10 +459,8 @@ END
 -1.0000 0.0000 -1.0000|-T 1 -s + -n 3,1 -e 1e-10 --pixel=28.64788975654116 turned.nrrd
 0.0000 1.0000 1.0000 1.0000|-T 1 -n 4,1 --pixel=-40,1 one.nrrd
 END
-	usfft -T 1 -n 4,1 --pixel=-40,1 one.nrrd >sky.nrrd
-	grep -aqx 'spacings: -40 1' sky.nrrd
-	grep -aqx 'axis mins: 80 -0' sky.nrrd || grep -aqx 'axis mins: 80 0' sky.nrrd
-	grep -aqx 'units: "deg" "deg"' sky.nrrd
+	usfft -T 1 -n 4,1 --pixel=-40,1 one.nrrd | says 'spacings: -40 1' 'units: "deg" "deg"'
+	grep -xE 'axis mins: 80 -?0' said.head
 }
 
 @test "an image of the sky has the cards of its place, and the east where it is" {
@@ -506,22 +492,6 @@ END
 	usfft -T 2 --adjoint -e 1e-9 --pixel=-.03,.03 -n 5,4 -p uvw.nrrd vis.nrrd >one.nrrd
 	cat uvw.nrrd vis.nrrd vis.nrrd | usfft -T 2 --batch --adjoint -e 1e-9 --pixel=-.03,.03 -n 5,4 >two.nrrd
 	[ "$(rawtotext <two.nrrd)" = "$(rawtotext one.nrrd one.nrrd)" ]
-}
-
-@test "what does not go with --pixel is refused" {
-	doubles 3x2 1 2 3 4 5 6 >uvw.nrrd
-	doubles 2x2 1 2 3 4 >sky.nrrd
-	doubles 3x2 1 2 nan 4 5 6 >bad.nrrd
-	doubles 3x1 1 300 0 >wide.nrrd
-	for bad in '--pixel=0' '--pixel=x' '--pixel=1,2,3' '--pixel=1 --output=real' '--pixel=1 --coils=c.nrrd' \
-		'--pixel=1 --window=gauss'; do
-		fails 2 'usfft: --' usfft -T 2 -p uvw.nrrd $bad sky.nrrd
-	done
-	fails 2 '--pixel: goes with' usfft -T 1 --pixel=1 -n 4 uvw.nrrd
-	fails 1 'two axes' usfft -T 2 --pixel=.1 -p uvw.nrrd f.nrrd
-	fails 1 'u v w among them' usfft -T 2 --pixel=.1 -p p.nrrd sky.nrrd
-	fails 1 'point 0 ' usfft -T 2 --pixel=.1 -p bad.nrrd sky.nrrd
-	fails 1 'point 0 lies outside' usfft -T 2 --strict --pixel=.1 -p wide.nrrd sky.nrrd
 }
 
 # faults PROGRAM ARG...: runs it, and sets pages to the number of pages that the system had to give to it.
@@ -557,19 +527,15 @@ END
 @test "usfft: results too large for their type are refused, and never written as infinities" {
 	gen --type=float values 3x2 0 3e38 0 0 3e38 0 >floats.nrrd
 	doubles 3x2 0 1e308 0 0 1e308 0 >doubles.nrrd
-	doubles 1x2 0 .25 >at.nrrd
 	gen --type=float values 2 3e38 3e38 >values.nrrd
-	for args in '-n 4 floats.nrrd' '-n 4 doubles.nrrd' '-n 4 -p at.nrrd values.nrrd' '-n 1 --output=abs floats.nrrd'; do
-		# shellcheck disable=SC2086 # words
-		fails 1 'the results are too large for type' usfft -o out -T 1 $args
-	done
-	fails 1 'the results are too large for type float' usfft -o out -T 2 -p at.nrrd values.nrrd
-	fails 1 'the results are too large for type float' usfft -o out -T 3 --targets=at.nrrd floats.nrrd
 	doubles 3x1 0 0 0 | columns 'u v w' >uvw.nrrd
 	gen --type=float values 2x1 3e38 3e38 >sky.nrrd
-	fails 1 'the results are too large for type float' usfft -o out -T 2 --pixel=.1 -p uvw.nrrd sky.nrrd
 	gen --type=float values 5x2 0 0 0 3e38 0 0 0 0 3e38 0 | columns 'u v w re im' >vis.nrrd
-	fails 1 'the results are too large for type float' usfft -o out -T 1 --pixel=.1 -n 2,2 vis.nrrd
+	for args in '-T 1 -n 4 floats.nrrd' '-T 1 -n 4 -p q.nrrd values.nrrd' '-T 1 -n 1 --output=abs floats.nrrd' '-T 2 -p q.nrrd values.nrrd' \
+		'-T 3 --targets=q.nrrd floats.nrrd' '-T 2 --pixel=.1 -p uvw.nrrd sky.nrrd' '-T 1 --pixel=.1 -n 2,2 vis.nrrd'; do
+		fails 1 'the results are too large for type float' usfft -o out $args
+	done
+	fails 1 'the results are too large for type double' usfft -o out -T 1 -n 4 doubles.nrrd
 	[ ! -e out ]
 }
 
