@@ -170,8 +170,8 @@ py() {
 	fits 8 '4 3' 'CRPIX1  =                  1.0' "CPDIS1  = 'LOOKUP  '" -- C {1..12} >a.fits
 	fitstoraw a.fits | rawtofits 2>err | cmp a.fits
 	[ ! -s err ]
-	fitstoraw a.fits | rawaxes --crop=1:1:3 | rawtofits -o b.fits 2>err
-	same err 'rawtofits: (stdin): item 1: CPDIS1 and its distortions do not follow the samples; positions by them are wrong'
+	fitstoraw a.fits | rawaxes --crop=1:1:3 |
+		remarks 'rawtofits: (stdin): item 1: CPDIS1 and its distortions do not follow the samples; positions by them are wrong' rawtofits -o b.fits
 	fits 8 '4 3' 'CNPIX1  =                    7' 'AMDX1   =                  1.0' -- C {1..12} >a.fits
 	fitstoraw a.fits | rawaxes --crop=0:1:3 | remarks '' rawtofits -o b.fits
 	fitstoraw a.fits | rawaxes --flip=1 | hints AMDX1 rawtofits -o b.fits
@@ -220,7 +220,7 @@ py() {
 	done
 }
 
-@test "keys that are no cards come back, long ones too" {
+@test "keys that are no cards come back, long ones too, and the parts of a picture keep their place" {
 	long=$(seq -s' ' 100 199)
 	item float '2 2' 'tile:=4 6 8 8' "background:=$long" 'odd:=a&' 'blank:=' 'kept:=1' 'kept:=2' -- 1 2 3 4 >a
 	rawtofits a >a.fits
@@ -230,9 +230,6 @@ py() {
 	fits 8 '2 1' 'COMMENT   a word' 'COMMENT see a:=b' 'COMMENT fits.GAIN:=2' 'COMMENT cut:=off&' -- C 1 2 >c.fits
 	has 'COMMENT:=  a word' 'COMMENT:=see a:=b' COMMENT:=fits.GAIN:=2 <c.fits
 	grep 'cut:=off' said.head
-}
-
-@test "the parts of a picture keep their place through FITS" {
 	gen noise 20 12 | pgmtoraw >a
 	rawtile --grid=2x2 --margin=3 a | rawtofits | fitstoraw | rawjoin | rawtotext | cmp - <(rawtotext a)
 }
