@@ -157,9 +157,7 @@ tables() {
 	# points 0 to 6 px beside the middle, at x = 10 and 150; what is said of flanks, and whether the line was met
 	for beside in 0 2 4 6; do
 		for o in "wide " "thin " "unequal " "wide -s 8" "thin --score=ridge+" "wide -s 2" "thin --score=ridge-"; do
-			# shellcheck disable=SC2086 # options are words
 			dptrace -p 10,$((43 + beside)) -p 150,$((30 + beside)) ${o#* } "${o%% *}.pgm" >out 2>warnings
-			# shellcheck disable=SC2086
 			dptrace --quiet -p 10,$((43 + beside)) -p 150,$((30 + beside)) ${o#* } "${o%% *}.pgm" | cmp - out
 			echo "$beside $o $(grep -c 'a flank or an edge' warnings || true) $(awk '{ d = $2 - 40 - 10 * sin($1 / 30); s += d < 0 ? -d : d } END { print s / NR < 1 }' out)"
 		done
@@ -302,7 +300,6 @@ painted() {
 @test "a thin edge is followed around a ramp whose gradient is as large" {
 	paint 120 80 255 'int(60 + (y > edge ? 30 : 0) + 6 * ramp + .5)' 'edge = 55 - 22 * sin(3.14159 * x / 120); ramp = y < 42 ? 0 : y > 64 ? 22 : y - 42' >arch.pgm
 	for ends in '-p 4,53 -p 115,52' '-p 10,50 -p 110,50'; do
-		# shellcheck disable=SC2086
 		dptrace --score=edge $ends arch.pgm >out
 		awk '{ d = $2 + .5 - (55 - 22 * sin(3.14159 * $1 / 120)); if (d * d > 4) bad++ } END { exit bad > 0 }' out
 	done

@@ -62,7 +62,6 @@ each() {
 		[ -n "$program" ] && command -v "$program" >/dev/null || continue
 		[[ ,$words, != *,own,* ]] || continue
 		[[ -z $unless || ,$words, != *,$unless,* ]] || continue
-		# shellcheck disable=SC2086 # arguments are words
 		"$@" "$program" $arguments
 	done <<<"$table"
 }
@@ -242,7 +241,6 @@ exits() {
 
 @test "one pixel, one row, one column and a constant picture are pictures" {
 	for picture in 'constant 1 1 .03' 'noise 200 1' 'noise 1 200' 'constant 16 12 .5'; do
-		# shellcheck disable=SC2086 # words
 		gen $picture >input
 		each exits 0 ''
 	done

@@ -116,7 +116,6 @@ labels() {
 # In order of length: 10-11, 11-12, 20-21, 12-20, 21-50.
 @test "cuts: the minimum-size forest, so many classes, Genie, lengths, density" {
 	while IFS=: read -r want options; do
-		# shellcheck disable=SC2086 # options are words
 		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
 	done <<-'END'
 		1 1 2 2 4 3 3 5 6:-m_1 -m_1% --cut=length --cut=length_-k_6 --genie=1_-k_6 --distance=0
@@ -136,7 +135,6 @@ labels() {
 # The squares about the means: 1302 of one class, 173.9 of two, 3.5 of three, 1.5 of four, 0.7 of five, 0 of six.
 @test "cuts by variance: of pictures by default, so many, as many as pay, none too small" {
 	while IFS=: read -r want options; do
-		# shellcheck disable=SC2086 # options are words
 		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
 	done <<-'END'
 		1 1 1 1 1 1 1 1 1:-k_1 --functional=10 --cut=variance_-m_5
@@ -183,7 +181,6 @@ labels() {
 
 @test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
 	for order in '0 1 2 3' '1 0 3 2' '2 0 3 1'; do
-		# shellcheck disable=SC2086 # words
 		printf '%s\n' $order | texttoraw >row.nrrd
 		same <(emst --points --min-pts=2 --to=palette row.nrrd) '1 4 1.0000 1.5'
 	done
@@ -366,7 +363,6 @@ labels() {
 	END
 	for to in tree text linkage colours; do
 		for choice in '-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'; do
-			# shellcheck disable=SC2086
 			fails 2 'chooses classes: give --to=labels, means, palette or table' emst --to=$to $choice
 		done
 		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm

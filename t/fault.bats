@@ -32,7 +32,6 @@ each() {
 	while read -r input command; do
 		[ -n "$input" ] || continue
 		[ -e "$input" ] || skip "no $input"
-		# shellcheck disable=SC2086 # arguments are words
 		ends_well "$1" "$input" $command
 	done <<<"$commands"
 }

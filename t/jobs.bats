@@ -63,7 +63,6 @@ near() {
 	export TMPDIR=$PWD/tmp
 	mkdir tmp
 	field 5
-	# shellcheck disable=SC2086 # words
 	for job in sources 'changes field.fits'; do
 		weir $job --help | grep "usage: weir ${job%% *} "
 		fails 1 'the payload ends after' weir $job <(head -c 9000 field.fits)

@@ -45,9 +45,7 @@ floats() {
 @test "a marker of which most is beyond the mask is warned of, by erosion too, and once for all planes" {
 	pgm 5 1 9 2 2 2 2 2 >mask.pgm
 	while IFS='|' read -r samples options want; do
-		# shellcheck disable=SC2086 # samples and options are words
 		pgm 5 1 9 $samples >marker.pgm
-		# shellcheck disable=SC2086
 		morphrec $options -m mask.pgm marker.pgm 2>stderr >out.pgm
 		[ "$(sed 's/morphrec: marker.pgm: \(.*\) the mask and was clipped, so most.*/\1/' stderr)" = "$want" ]
 	done <<-END
@@ -68,7 +66,7 @@ floats() {
 
 @test "operators on a row, by hand" {
 	while IFS='|' read -r maxval samples options want; do
-		same <(echo "$options:" $(pgm 5 1 $maxval $samples | morphrec $options | rawtotext)) "$options: $want"
+		same <(echo "$options: $(pgm 5 1 $maxval $samples | morphrec $options | rawtotext)") "$options: $want"
 	done <<-END
 		9|0 5 7 3 8|--hmax=2|0 5 5 3 6
 		9|0 5 7 3 8|--hdome=2|0 0 2 0 2
@@ -95,7 +93,7 @@ floats() {
 
 @test "operators on floats, by hand: 0 is a value like any other, where no marker arrives is an infinity" {
 	while IFS='|' read -r samples options want; do
-		same <(echo "$options:" $(floats $samples | morphrec --nan=barrier $options | rawtotext)) "$options: $want"
+		same <(echo "$options: $(floats $samples | morphrec --nan=barrier $options | rawtotext)") "$options: $want"
 	done <<-END
 		0 2 1|--hmax=0.5|0 1.5 1
 		-inf -inf|--regmax|1 1
@@ -163,7 +161,7 @@ floats() {
 	pgm 5 5 9 0 0 0 0 0 0 0 7 0 0 0 7 7 7 0 0 0 7 0 0 0 0 0 0 0 >plus.pgm
 	pgm 5 5 9 0 0 0 0 0 0 0 0 5 0 0 0 5 0 0 0 5 0 0 0 0 0 0 0 0 >diagonal.pgm
 	while read -r f s want; do
-		same <(echo $f $s $(morphrec --open=1 --shape=$s $f.pgm | rawaxes --crop=0:1:4 --crop=1:1:4 | rawtotext)) "$f $s $want"
+		same <(echo "$f $s $(morphrec --open=1 --shape=$s $f.pgm | rawaxes --crop=0:1:4 --crop=1:1:4 | rawtotext | xargs)") "$f $s $want"
 	done <<-'END'
 		plus square 0 0 0 0 0 0 0 0 0
 		plus disk 0 7 0 7 7 7 0 7 0
@@ -380,7 +378,6 @@ floats() {
 	gen noise 60 50 >f.pgm
 	morphrec --fill-holes f.pgm >want.pgm
 	for o in '--node=1 -t 1' '--node=7 --heaps=5 -t 1' '--heaps=1 -t 2' '--node=1000 --heaps=1000 -t 2'; do
-		# shellcheck disable=SC2086 # options are words
 		morphrec --method=heap $o --fill-holes f.pgm | cmp - want.pgm
 	done
 	fails 2 '--node and --heaps: go with --method=heap' morphrec --node=9 --fill-holes f.pgm

@@ -82,7 +82,6 @@ only() {
 	unshare -rm mount -t tmpfs tmpfs small 2>/dev/null || skip "no file system can be mounted here"
 	gen noise 300 300 >old
 	gen noise 400 300 >new
-	# shellcheck disable=SC2016 # the variable is the other shell's
 	unshare -rm bash -c 'mount -t tmpfs -o size=220k tmpfs small && cp old small/a && ln small/a small/b || exit 9
 		rawaxes new -o small/a 2>message
 		[ $? -eq 1 ] && cmp old small/a && cmp old small/b && ls -A small' >names

@@ -11,7 +11,6 @@ setup() {
 
 # at 'PLACE OPTION... FILE' FIELD...: the row of the place has these fields behind x and y, to 1e-12 of each.
 at() {
-	# shellcheck disable=SC2086 # options are words
 	rawphot --at=<(printf 'x,y\n%s\n' "${1%% *}") ${1#* } | tail -n 1 | cut -d, -f 3- | awk -F, -v want="${*:2}" '{ n = split(want, w, " ")
 		for (i = 1; i <= n; i++) if (w[i] != $i && ($i - w[i]) ^ 2 > 1e-24 * w[i] ^ 2) { print $i, "for", w[i]; exit 1 } }'
 }

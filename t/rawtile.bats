@@ -98,7 +98,6 @@ sizes: 3 3 tile:=4 2 7 5'
 	gen noise 61 47 >a.pgm
 	for cut in --grid=3x4 --size=20x9 --rows=0,1,30 '--grid=2x5 --margin=7' '--size=61x5 --margin=3,0,9,4' \
 		'--grid=3x4 --only=7'; do
-		# shellcheck disable=SC2086 # arguments are words
 		cmp <(rawtile $cut <a.pgm) <(cat a.pgm a.pgm | rawtile $cut | head -c "$(rawtile $cut <a.pgm | wc -c)")
 	done
 	cmp <(cat a.pgm a.pgm | rawtile --grid=2x3 --margin=5 | rawjoin --pnm) <(cat a.pgm a.pgm)
@@ -158,7 +157,6 @@ sizes: 3 3 tile:=4 2 7 5'
 @test "margins that make two parts the same are refused" {
 	gen noise 9 4 >a.pgm
 	for cut in '--grid=2x1 --margin=5' '--grid=1x4 --margin=3' '--grid=4x1 --margin=7,6,0,0' '--rows=0,2,3 --margin=0,0,2,2'; do
-		# shellcheck disable=SC2086 # arguments are words
 		fails 1 'with these margins, two parts of 9x4 pixels are the same' rawtile $cut a.pgm
 	done
 	rawtile --grid=2x1 --margin=4 a.pgm | rawjoin --pnm | cmp - a.pgm

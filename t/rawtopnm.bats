@@ -4,7 +4,6 @@ load lib
 levels() {
 	local type=$1 sizes=$2 values=$3 file=levels.$BASHPID.nrrd
 	shift 4
-	# shellcheck disable=SC2086 # values are words
 	gen --type="$type" --raw -- values "$sizes" $values | rawtopnm "$@" | pgmtoraw >"$file"
 	samples "$file"
 }

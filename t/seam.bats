@@ -65,14 +65,12 @@ volume() {
 	pgm 2 3 1000 1 900 3 4 5 999 >wide.pgm
 	for o in --hmax=9 --hmin=9 --hdome=9 --fill-holes --clear-border --regmax --regmin --open=2 --close=2 \
 		'--tophat=3 --shape=disk' --hysteresis=99,200; do
-		# shellcheck disable=SC2086 # options are words
 		shares 4 $o -c 4 smooth.pgm
 	done
 	for o in --hmax=.1 --fill-holes --clear-border --regmax --open=2 --hysteresis=.4,.8; do
 		shares 3 $o float.nrrd
 	done
 	while read -r options; do
-		# shellcheck disable=SC2086
 		shares $options
 	done <<-END
 		2 --regmax constant.pgm

@@ -37,7 +37,6 @@ columns() {
 	gen --type=double constant 3 20000 .25 >same.nrrd
 	gen --type=float values 3x2 0 1 0 .25 1 0 >float.nrrd
 	while IFS='|' read -r want args; do
-		# shellcheck disable=SC2086 # words
 		[ "$(usfft $args | numbers)" = "$want" ]
 	done <<'END'
 0.0000 0.0000 1.0000 1.0000 2.0000 0.0000 1.0000 -1.0000|-T 1 -n 4 pv.nrrd
@@ -322,7 +321,6 @@ END
 	doubles 3x8 {1..24} | columns 'junk re im' >v
 	set -- names spokes rows 'radians --unit=radians' 'index --unit=index'
 	for to in 'm -T 2' 'v -T 1 -n 9,8' 'v -T 2 --inverse -n 9,8 --iter=2'; do
-		# shellcheck disable=SC2086 # words
 		for points in cycles "$@"; do
 			usfft --quiet -e 1e-12 $to -p $points | numbers >got
 			[ "$points" != cycles ] || cp got want
@@ -346,7 +344,6 @@ END
 	doubles 3 1 1 1 >v.nrrd
 	for points in '-T 1 -n 4 farv.nrrd farv.nrrd' '-T 2 -p far.nrrd f.nrrd' '-T 2 --inverse -n 2 -p far.nrrd v.nrrd' \
 		'-t 1 -T 1 --weights=none -n 4 farv.nrrd'; do
-		# shellcheck disable=SC2086 # words
 		usfft --iter=100 $points 2>err >out || usfft $points 2>err >out
 		[ "$(grep -c 'most points' err)" -eq 1 ]
 		grep -qF "nrrd: $say" err
@@ -360,7 +357,6 @@ END
 	doubles 2x3 .1 3 .2 -1 .3 2 | columns 'x re' >real.nrrd
 	doubles 3x3 .1 3 0 .2 -1 0 .3 2 0 >pairs.nrrd
 	for how in '-T 1 -n 5' '-T 1 -n 5 --weights=pipe' '-T 2 --inverse -n 3 --iter=3'; do
-		# shellcheck disable=SC2086 # words
 		[ "$(usfft --quiet $how real.nrrd | numbers)" = "$(usfft --quiet $how pairs.nrrd | numbers)" ]
 	done
 	[ "$(cat real.nrrd pairs.nrrd | usfft -T 1 -n 5 | numbers)" = "$(cat pairs.nrrd pairs.nrrd | usfft -T 1 -n 5 | numbers)" ]
@@ -448,7 +444,6 @@ END
 	doubles 5x2 3 4 500 1 2 0 7 -900 3 0 | columns 'u v w re im' >two.nrrd
 	doubles 5x1 0 0 0 1 0 | columns 'u v w re im' >one.nrrd
 	while IFS='|' read -r want args; do
-		# shellcheck disable=SC2086 # words
 		[ "$(usfft $args | numbers)" = "$want" ]
 	done <<'END'
 2.0000 0.0000 2.0000 0.0000 2.0000 0.0000|-T 2 --pixel=.5 -p uvw.nrrd sky.nrrd
@@ -513,7 +508,6 @@ faults() {
 	while read -r item few most args; do
 		for n in $few 50; do
 			for ((i = 0; i < n; i++)); do cat $item; done >many
-			# shellcheck disable=SC2086 # words
 			faults usfft -T 1 -n 4096 -t 1 $args -o out many
 			[ "$n" != "$few" ] || local once=$pages
 		done

@@ -268,7 +268,6 @@ frames() {
 @test "the threads that read and write serve items of all sizes and shapes" {
 	item float '3 1' -- 1 2 1 >k.nrrd
 	for size in '400 300' '20 10' '900 500' '400 300'; do
-		# shellcheck disable=SC2086 # two numbers
 		gen noise $size --type=float >x.nrrd
 		cat x.nrrd >>x
 		wconv -t 2 -k k.nrrd x.nrrd >>want

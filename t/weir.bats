@@ -52,7 +52,6 @@ load lib
 @test "a word of another program is our option where it means the same, or is answered" {
 	pgm 3 2 9 1 5 9 0 7 8 >a.pgm
 	while IFS='|' read -r ours theirs; do
-		# shellcheck disable=SC2086 # words
 		$ours a.pgm >want
 		$theirs a.pgm | cmp - want
 	done <<-'END'
