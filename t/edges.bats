@@ -91,19 +91,13 @@ exits() {
 	each exits 0 '' bash -c 'ulimit -s 256 && exec "$0" "$@" --quiet'
 }
 
-@test "an empty input is refused" {
+@test "input that is empty or breaks off is refused, in its payload with both byte counts" {
 	: >input
 	each exits 1 '(stdin): empty input'
-}
-
-@test "a header that breaks off is refused" {
 	for head in 'NRRD0005\ntype: float\ndimension: 2\nsizes: 16 12\n' 'P5\n16 1' '\x93NUMPY\1\0\166\0{' 'Pf\n16'; do
 		printf "$head" >input
 		each exits 1 '(stdin): '
 	done
-}
-
-@test "a payload that breaks off is refused with both byte counts" {
 	head -c 100 image >input
 	each exits 1 " of 192 bytes"
 }
@@ -132,31 +126,22 @@ exits() {
 	done
 }
 
-@test "a short header that claims 2^60 bytes is refused at once" {
+@test "a header without end, one that claims 2^60 bytes, and sizes whose product overflows are refused at once" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 2\nsizes: 1073741824 1073741824\nencoding: raw\n\n' >input
 	each exits 1 '--max-bytes'
 	printf 'P5\n2147483647 2147483647\n255\n' >input
 	each exits 1 '(stdin): '
-}
-
-@test "sizes whose product overflows are refused" {
 	printf 'NRRD0005\ntype: double\ndimension: 3\nsizes: 4294967296 4294967296 16\nendian: little\nencoding: raw\n\n' >input
 	each exits 1 'overflow'
-}
-
-@test "a header without end is refused" {
 	{ printf 'NRRD0005\n' && head -c 70000000 /dev/zero | tr '\0' '#'; } >input
 	each exits 1 'longer than'
 }
 
-@test "an unknown format is refused, and its first bytes are shown" {
+@test "an unknown format is refused, and its first bytes are shown; of PNG, the tool that converts it is named" {
 	printf 'hello, world\n' >input
 	each exits 1 '68 65 6c 6c 6f'
 	echo 1 2 3 >numbers
 	fails 1 'are 31 20 32 20 33 0a; if they are text with numbers, convert it with texttoraw' rawinfo numbers
-}
-
-@test "a PNG is refused, and the tool that converts it is named" {
 	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR' >input
 	each exits 1 '(stdin): this is PNG; type: pngtoraw FILE | '
 }
@@ -258,20 +243,9 @@ survives_nan() {
 	each survives_nan
 }
 
-to_full() {
-	"$@" <input >/dev/full
-}
-
-@test "a full disk is a failure" {
-	each exits 1 'No space left' to_full
-}
-
-to_closed() {
-	"$@" <input >&-
-}
-
-@test "a closed standard output is a failure" {
-	each exits 1 'Bad file descriptor' to_closed
+@test "a full disk and a closed standard output are failures" {
+	each exits 1 'No space left' bash -c '"$0" "$@" >/dev/full'
+	each exits 1 'Bad file descriptor' bash -c '"$0" "$@" >&-'
 }
 
 # A pipe whose reader is gone. env sees to it that the signal was not ignored by whoever runs the tests.
@@ -327,14 +301,7 @@ help_is_clean() {
 	grep -q "^$1 (weir)" out && [ ! -s err ] || complain "$1 --version does not name itself"
 }
 
-@test "--help and --version are printed to stdout" {
+@test "--help and --version are printed to stdout, and an unknown option is named" {
 	each help_is_clean
-}
-
-with_unknown() {
-	"$@" --frobnicate
-}
-
-@test "an unknown option is named" {
-	each exits 2 '--frobnicate' with_unknown
+	each exits 2 '--frobnicate' bash -c '"$0" "$@" --frobnicate'
 }
