@@ -70,7 +70,7 @@ four() {
 	done
 }
 
-@test "wconv: stacks, streams of items and files one after the other" {
+@test "wconv: stacks, streams of items, files one after the other, and a part of a picture" {
 	gen kernels 5 2 2 >k.raw
 	gen noise 30 70 --type=float >a.raw
 	gen noise 40 100 >b.pgm
@@ -81,10 +81,6 @@ four() {
 	rawtonpy stack.raw >stack.npy
 	NS=7 whole wconv -k k.raw stack.npy
 	wconv -k k.raw --part=1/3 <a.raw | cmp - <(wconv -k k.raw --part=1/3 a.raw)
-}
-
-@test "wconv: a part of a picture has shares" {
-	gen kernels 5 2 2 >k.raw
 	gen noise 60 300 --type=float | rawtile --rows=0,90,200 --margin=10 --only=1 >part.raw
 	whole wconv -k k.raw part.raw
 }
@@ -133,6 +129,9 @@ four() {
 	fails 1 "number: it is share 1/5, but share.0 is share 0/4" rawjoin share.0 number share.2 share.3
 	fails 1 "f.raw: this is no share of --part" rawjoin share.0 f.raw share.2 share.3
 	fails 1 "two.pgm: this is no share" eval 'printf "P5 1 1 255 x" >two.pgm; rawjoin share.0 two.pgm'
+	# One that was processed otherwise than the others.
+	rawmath 'x * 2' share.2 >other
+	fails 1 "other: item 1: the header differs" sh -c 'rawjoin share.0 share.1 other share.3 >/dev/null'
 }
 
 @test "missing, doubled, empty and truncated shares are refused by name" {
@@ -196,12 +195,6 @@ four() {
 	fails 2 "--missing: '0' is not a whole number in 1.." rawjoin --missing=0 share.0
 }
 
-@test "a share that was processed otherwise than the others is refused" {
-	four
-	rawmath 'x * 2' share.2 >other
-	fails 1 "other: item 1: the header differs" sh -c 'rawjoin share.0 share.1 other share.3 >/dev/null'
-}
-
 @test "N and I are checked, and so is what cannot be shared out" {
 	four
 	for part in 4/4 5/4 0/0 1/0 -1/4 1 1/4/2 x ''; do
@@ -236,9 +229,7 @@ four() {
 
 @test "usfft: the items of a batch" {
 	item double "2 3" -- -.3 .1 .2 .4 .05 -.2 >points.raw
-	for i in 1 2 3 4 5; do
-		item double "2 3" 'kinds: complex domain' -- "$i" 2 3 4 5 $((6 * i))
-	done | cat points.raw - >all.raw
+	for i in 1 2 3 4 5; do item double "2 3" 'kinds: complex domain' -- "$i" 2 3 4 5 $((6 * i)); done | cat points.raw - >all.raw
 	whole usfft -T 1 -n 4,3 --batch all.raw
 	tail -c +"$(($(wc -c <points.raw) + 1))" all.raw >values.raw
 	NS=3 whole usfft -T 1 -n 4,3 -p points.raw --output=abs values.raw

@@ -13,13 +13,6 @@ load lib
 	lines <(rawaxes --slice=1:1 --flip=0 --order=2,0 a | rawtotext) '6 12/5 11/4 10'
 }
 
-@test "an axis that is sliced takes no other option" {
-	gen --type=short values 3x2x2 {1..12} >a
-	fails 2 "--slice: axis 0 is named twice" rawaxes --slice=0:0 --slice=0:1 a
-	fails 2 "--crop: axis 0 is sliced away" rawaxes --crop=0:1:3 --slice=0:0 a
-	fails 2 "--flip: axis 2 is sliced away" rawaxes --slice=2:0 --flip=0,2 a
-}
-
 @test "every order of axes of every type is that of the definition, by way of pipes and files" {
 	for type in uchar ushort float double; do
 		gen --type=$type values 5x4x3 {1..60} >a
@@ -35,10 +28,7 @@ load lib
 
 @test "positions, labels and units follow their axes" {
 	item float '3 2' 'centers: node node' 'spacings: .5 2' 'axis mins: 10 -1' 'labels: "x" "y"' -- 1 2 3 4 5 6 >a
-	rawaxes --crop=0:1:3 --flip=0 --order=1,0 a | rawinfo >b
-	grep -x 'spacings: 2 -0.5' b
-	grep -x 'axis mins: -1 11' b
-	grep -x 'labels: "y" "x"' b
+	rawaxes --crop=0:1:3 --flip=0 --order=1,0 a | says 'spacings: 2 -0.5' 'axis mins: -1 11' 'labels: "y" "x"'
 	rawaxes --flip=0 a | rawaxes --flip=0 | rawinfo | grep -x 'axis mins: 10 -1'
 }
 
@@ -100,10 +90,8 @@ offsets() {
 	item float '2 6 2' 'centers: none node none' 'spacings: nan .5 nan' 'axis mins: nan 3 nan' 'labels: "k" "t" "coil"' 'units: "" "s" ""' \
 		'kinds: list domain domain' fits.CRPIX2:=1.0 fits.GAIN1:=2.0 geotransform:='0 1 0 0 0 1' -- {1..24} >a
 	rawaxes --split=1:3 a >b
-	for line in 'sizes: 2 3 2 2' 'spacings: nan 0.5 1.5 nan' 'axis mins: nan 3 3 nan' 'labels: "k" "t" "" "coil"' 'units: "" "s" "s" ""' \
-		'kinds: list domain domain domain' fits.GAIN1:=2.0; do
-		rawinfo b | grep -xF "$line"
-	done
+	says 'sizes: 2 3 2 2' 'spacings: nan 0.5 1.5 nan' 'axis mins: nan 3 3 nan' 'labels: "k" "t" "" "coil"' 'units: "" "s" "s" ""' \
+		'kinds: list domain domain domain' fits.GAIN1:=2.0 <b
 	run -1 grep -a -e CRPIX -e geotransform b
 	diff <(samples a) <(samples b)
 	rawaxes --merge=1,2 b | rawinfo | grep -x -e 'sizes: 2 6 2' -e 'spacings: nan 0.5 nan' -e 'axis mins: nan 3 nan' -e 'labels: "k" "t" "coil"' | wc -l | grep -x 4
@@ -142,8 +130,7 @@ sip() {
 
 @test "FITS cards: tables of distortions and plate solutions are named when the axes change their order" {
 	item uchar '2 1' 'spacings: 1 1' 'axis mins: 0 0' fits.NAXIS:=2 "fits.CPDIS1:='LOOKUP  '" -- 1 2 >a
-	rawaxes --crop=0:1:2 a 2>err >/dev/null
-	[ ! -s err ]
+	remarks '' rawaxes --crop=0:1:2 a >c
 	rawaxes --order=1,0 a 2>&1 >/dev/null | grep -x 'rawaxes: a: item 1: fits.CPDIS1 and its distortions do not hold for these axes'
 	sed s/CPDIS1/AMDX1/ a >b
 	rawaxes --order=1,0 b 2>&1 >/dev/null | grep 'fits.AMDX1 and'
@@ -170,13 +157,16 @@ sip() {
 	run -1 grep CDELT1 said.head
 }
 
-@test "axes that are not there are refused by name" {
+@test "axes that are not there, or that another option slices away, are refused by name" {
 	gen noise 3 2 >a.pgm
 	fails 1 'a.pgm: item 1: --crop: it has no axis 2' rawaxes --crop=2:0:1 a.pgm
 	fails 1 'a.pgm: item 1: --crop: axis 0 has 3 samples' rawaxes --crop=0:1:4 a.pgm
 	fails 1 'a.pgm: item 1: --slice: axis 1 has 2 samples' rawaxes --slice=1:2 a.pgm
 	fails 1 '--flip: it has no axis 5' rawaxes --flip=5 a.pgm
 	fails 1 '--order: 1 axes are named, and 2 are left' rawaxes --order=0 a.pgm
+	fails 2 "--slice: axis 0 is named twice" rawaxes --slice=0:0 --slice=0:1 a.pgm
+	fails 2 "--crop: axis 0 is sliced away" rawaxes --crop=0:1:3 --slice=0:0 a.pgm
+	fails 2 "--flip: axis 2 is sliced away" rawaxes --slice=2:0 --flip=0,2 a.pgm
 	fails 2 '--order: axis 0 is sliced away' rawaxes --slice=0:0 --order=0 a.pgm
 	fails 2 "--order: axis 0 is named twice" rawaxes --order=0,0 a.pgm
 	fails 2 "--crop: '0:2:2' is not AXIS:FROM:TO" rawaxes --crop=0:2:2 a.pgm

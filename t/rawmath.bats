@@ -2,16 +2,11 @@ load lib
 
 # rawmath: arithmetic on samples.
 
-# value EXPRESSION: of one sample, 5.
-value() {
-	gen --type=double values 1x1 5 >five
-	rawmath -- "$@" five | rawtotext
-}
-
-# values: lines of a value and its expression.
+# values: lines of a value and its expression, of one sample, 5.
 values() {
+	gen --type=double values 1x1 5 >five
 	while read -r want expression; do
-		got=$(value "$expression")
+		got=$(rawmath -- "$expression" five | rawtotext)
 		[ "$got" = "$want" ] || { echo "$expression: $got, not $want" && return 1; }
 	done
 }
@@ -67,8 +62,7 @@ values() {
 @test "a figure of an item is of all its samples but NaN, in a pipe and on any number of threads" {
 	gen --type=float values 3x2 1 nan 7 3 5 100 >a
 	gen --type=float values 3 1 2 4 >b
-	cat a b | rawmath 'a > median(a)' | rawtotext >got
-	lines <(grep . got) '0 0 1/0 0 1/0 0 1'
+	lines <(cat a b | rawmath 'a > median(a)' | rawtotext | grep .) '0 0 1/0 0 1/0 0 1'
 	lines <(rawmath 'max(a) - min(a) + min(b) + max(mean(b), 9)' a b | rawtotext) '109 109 109/109 109 109'
 	same <(cat b | rawmath 'median(abs(a - median(a)))' | rawtotext) '1 1 1'
 	same <(rawmath --sizes=2,1 'max(nan * x)' | rawtotext) 'nan nan'
@@ -122,17 +116,14 @@ values() {
 	same <(rawmath 'a - b' a.pgm b.pgm | rawtotext) '-1 3 7'
 	same <(rawmath 'q * b + a' q=b.pgm b.pgm a.pgm 2>&1) "rawmath: 'a' is no input (a, b ... or NAME=FILE), no constant at character 9 of 'q * b + a'"
 	same <(rawmath 'q * b + c' q=b.pgm b.pgm a.pgm | rawtotext) '5 9 13'
-	cat a.pgm b.pgm | rawmath 'a * 2' | rawtotext >got
-	lines <(grep . got) '2 10 18/4 4 4'
-	cat a.pgm b.pgm | rawmath 'a + s' - s=b.pgm | rawtotext >got
-	lines <(grep . got) '3 7 11/4 4 4'
+	lines <(cat a.pgm b.pgm | rawmath 'a * 2' | rawtotext | grep .) '2 10 18/4 4 4'
+	lines <(cat a.pgm b.pgm | rawmath 'a + s' - s=b.pgm | rawtotext | grep .) '3 7 11/4 4 4'
 	cat a.pgm b.pgm >ab
 	cat a.pgm b.pgm a.pgm >aba
 	fails 1 'ab: it has fewer items than aba' rawmath -o out 'a + b' aba ab
 	fails 1 'ab: it has fewer items than aba' rawmath -o out 'a + b' ab aba
-	rawmath 's + b' s=b.pgm aba | rawtotext >got
 	rawmath 'a + b' aba b.pgm | rawtotext >want
-	cmp got want
+	rawmath 's + b' s=b.pgm aba | rawtotext | cmp - want
 	fails 1 '(stdin): it is needed more than once, so it must be a file' bash -c 'cat b.pgm | rawmath -o out "s + b" s=- aba'
 }
 
@@ -214,8 +205,7 @@ values() {
 		np.save('want.npy', np.where(A > B, (A - B) / (np.abs(A) + 1), np.minimum(A * B, 2) - np.sqrt(B * B)).astype('f4'))
 	END
 	rawmath 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a.npy b.npy -t 1 >one
-	rawmath 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a.npy b.npy -t 7 >seven
-	cmp one seven
+	rawmath 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a.npy b.npy -t 7 | cmp - one
 	cmp <(rawtotext one) <(rawtotext want.npy)
 }
 
@@ -223,18 +213,13 @@ values() {
 	gen --seed=1 noise 300 200 >a.pgm
 	gen --seed=2 noise 300 200 >b.pgm
 	cat a.pgm b.pgm a.pgm b.pgm | rawmath 'a * 3 + b + x' - b.pgm | rawtotext | grep . >all
-	for i in a b a b; do
-		rawmath 'a * 3 + b + x' $i.pgm b.pgm | rawtotext
-	done >each
-	cmp all each
+	for i in a b a b; do rawmath 'a * 3 + b + x' $i.pgm b.pgm | rawtotext; done | cmp all -
 }
 
 @test "the first input is computed as it is read" {
 	head -c 20000000 /dev/zero >zero
-	{
-		printf 'P5 20000 2000\n255\n'
-		cat zero zero
-	} | rawmath --type=uchar --stats=s 'a + 1' - | tail -c 3 | od -An -tu1 | grep -q '1   1   1'
+	{ printf 'P5 20000 2000\n255\n' && cat zero zero; } |
+		rawmath --type=uchar --stats=s 'a + 1' - | tail -c 3 | od -An -tu1 | grep -q '1   1   1'
 	sanitized || [ "$(sed 's/.*"peak_bytes": \([0-9]*\).*/\1/' s)" -lt 20000000 ]
 }
 
