@@ -8,7 +8,7 @@ load lib
 	same <(samples a.nrrd) 7
 }
 
-@test "a number is read whole and within its range, and named with its option" {
+@test "a number is read whole and within its range, and named with its option; a list is refused with the form that --help shows" {
 	fails 2 "-t, --threads: '2x' is not a whole number in 1..4096" rawtopnm -t 2x
 	fails 2 "-t, --threads: '0'" rawtopnm -t 0
 	fails 2 "-t, --threads: ''" rawtopnm --threads=
@@ -21,6 +21,13 @@ load lib
 	fails 2 "-e, --tol: '.6' is not a number above 0, at most 0.5" usfft -T 1 -n 4 -e .6
 	fails 2 "--distance: '-1' is not a number in 0..1e+300" emst --distance=-1
 	fails 2 "--max-bytes: '1e15' is not a whole number in 1..4611686018427387904, or one before k, M, G or T" rawtopnm --max-bytes=1e15
+	fails 2 "--grid: '2' is not GXxGY, 2 numbers with 'x' between them" rawtile --grid=2
+	fails 2 "--crop: '0:10' is not AXIS:FROM:TO with FROM less than TO, nor WxH+X+Y" rawaxes --crop=0:10
+	fails 2 "--crop: '1:2:3:4' is not AXIS:FROM:TO with FROM" rawaxes --crop=1:2:3:4
+	fails 2 "--flip: '1,' is not AXES: 0 to 15, x, y, z or c, with commas between them" rawaxes --flip=1,
+	fails 2 "-q: '1:2' is not LO:HI:N, 3 numbers" radon -q 1:2 -X 1
+	fails 2 "--point: '1,2x' is not X,Y, 2 numbers" dptrace -p 1,2x
+	fails 2 "--mute: 'x' is not a number" radon -q 0:1:2 -X 1 --mute=x
 }
 
 @test "a whole number is exact or refused, and one whose exponent stands for its last digits is neither" {
@@ -65,21 +72,13 @@ load lib
 	cmp b ./--labels
 }
 
-@test "a list of numbers is refused with the form that --help shows" {
-	fails 2 "--grid: '2' is not GXxGY, 2 numbers with 'x' between them" rawtile --grid=2
-	fails 2 "--crop: '0:10' is not AXIS:FROM:TO with FROM less than TO, nor WxH+X+Y" rawaxes --crop=0:10
-	fails 2 "--crop: '1:2:3:4' is not AXIS:FROM:TO with FROM" rawaxes --crop=1:2:3:4
-	fails 2 "--flip: '1,' is not AXES: 0 to 15, x, y, z or c, with commas between them" rawaxes --flip=1,
-	fails 2 "-q: '1:2' is not LO:HI:N, 3 numbers" radon -q 1:2 -X 1
-	fails 2 "--point: '1,2x' is not X,Y, 2 numbers" dptrace -p 1,2x
-	fails 2 "--mute: 'x' is not a number" radon -q 0:1:2 -X 1 --mute=x
-}
-
-@test "a file without a name is refused with its option" {
+@test "a file without a name is refused with its option, and an option without its argument is named" {
 	fails 2 "-o, --out: '' is the name of no file" rawinfo -o ''
 	fails 2 "--headers: '' is the name of no file" rawtosu --headers=
 	fails 2 "-m, --mask: '' is the name of no file" morphrec -m ''
 	fails 2 "rawinfo: '' is the name of no file" rawinfo ''
+	fails 2 "'-t' needs an argument" rawtopnm -t
+	fails 2 "'--range' needs an argument" rawtopnm --range
 }
 
 @test "a message that echoes much is cut in its middle" {
@@ -101,11 +100,6 @@ load lib
 	done
 }
 
-@test "an option without its argument is named" {
-	fails 2 "'-t' needs an argument" rawtopnm -t
-	fails 2 "'--range' needs an argument" rawtopnm --range
-}
-
 @test "WEIR_CPU lowers the level of instructions, and a misspelt level is refused" {
 	local level
 	for level in generic avx2 avx512; do WEIR_CPU=$level rawtopnm -V | grep '^CPU:' >>levels; done
@@ -122,20 +116,16 @@ load lib
 	grep -q "\"bytes_out\": $(wc -c <out)" err
 }
 
-@test "a directory is no input, and a missing file is named" {
+@test "a directory is no input, a missing file is named, and an error in a later item with its number" {
 	mkdir d
 	fails 1 "d: Is a directory" pgmtoraw d
 	fails 1 "nowhere.pgm: No such file" pgmtoraw nowhere.pgm
+	pgm 1 1 255 7 >a.pgm
+	fails_later 1 'pgmtoraw: (stdin): item 2: the payload ends after 2 of 4 bytes' pgmtoraw < <(cat a.pgm && printf 'P5 2 2 255\nab')
 }
 
 @test "blanks may stand between plain pictures" {
 	printf 'P2 1 1 9 7\n\n \nP2 1 1 9 8\n\n' | pgmtoraw | rawinfo | grep -c '^# ' | grep -x 2
-}
-
-@test "an error in a later item is said with its number" {
-	pgm 1 1 255 7 >a.pgm
-	run -1 --separate-stderr bash -c 'cat a.pgm <(printf "P5 2 2 255\nab") | pgmtoraw 2>&1 >out'
-	[ "$output" = "pgmtoraw: (stdin): item 2: the payload ends after 2 of 4 bytes" ]
 }
 
 @test "make install puts programs and pages, and make uninstall takes them away" {

@@ -88,13 +88,10 @@ is() {
 	done
 }
 
-@test "bash: a completion is there when the script has been read" {
+@test "bash: a completion is there when the script has been read; --completion takes bash, zsh or fish" {
 	for program in $(programs); do
 		bash --norc -c "source <($program --completion); complete -p $program" | grep -qx "complete -F _weir_$program $program"
 	done
-}
-
-@test "--completion takes bash, zsh or fish" {
 	fails 2 "--completion: 'csh' is not one of bash|zsh|fish" rawinfo --completion=csh
 	rawinfo --completion | diff - <(rawinfo --completion=bash)
 }
@@ -111,11 +108,7 @@ is() {
 
 @test "fish: words, files, numbers and options" {
 	command -v fish >/dev/null || skip "fish is not installed"
-	fish_proposes 'rawlabel --to=' | is '--to=csv
---to=geojson
---to=labels
---to=table
---to=wkt'
+	fish_proposes 'rawlabel --to=' | paste -sd ' ' | is '--to=csv --to=geojson --to=labels --to=table --to=wkt'
 	cd "$BATS_TEST_TMPDIR"
 	rawlabel --completion=fish >functions/it.fish
 	HOME=$PWD fish --no-config -c "source functions/it.fish; complete -C 'rawlabel --to=t'" | is --to=table
@@ -128,11 +121,7 @@ is() {
 @test "zsh: words, files, numbers and options" {
 	command -v zsh >/dev/null || skip "zsh is not installed"
 	zsh -fc 'zmodload zsh/zpty && zpty inner true' 2>/dev/null || skip "no pseudoterminal here"
-	zsh_proposes 'rawlabel --to=' | is 'csv
-geojson
-labels
-table
-wkt'
+	zsh_proposes 'rawlabel --to=' | paste -sd ' ' | is 'csv geojson labels table wkt'
 	zsh_proposes 'wconv -k o' | is one.pgm
 	zsh_proposes 'wconv -t ' | is ''
 	zsh_proposes 'wconv --cor' | is --correlate

@@ -45,9 +45,9 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 	done
 }
 
-@test "-g with what the GPU does not do, or a list of devices where the work does not split, is wrong usage" {
+@test "-g with what the GPU does not do, a list of devices where the work does not split, or a device that is not there, is refused" {
 	picture
-	all_fail <<-'END'
+	all_fail <<-END
 		2|-g: goes without --max-mem|morphrec -g --max-mem=1M -m f.pgm f.pgm
 		2|-g: --method=heap runs on the CPU alone|morphrec -g --method=heap --hdome=20 f.pgm
 		2|-g: goes neither with --min-pts nor with --tree|emst -g --min-pts=3 f.pgm
@@ -57,14 +57,10 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 		2|-g: '0,1' is a list, and emst runs on one GPU|emst --gpu=0,1 f.pgm
 		2|-g: '0,1' is a list, and --deconvolve runs on one GPU|wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
 		2|-g: '0,1' is a list, and usfft runs on one GPU|usfft --gpu=0,1 -T 1 -n 8 points.nrrd
+		1|'99': GPUs have the numbers 0 to|$B/t/cudacpu/morphrec --gpu=99 --hdome=20 f.pgm
+		1|'0,99': GPUs have the numbers 0 to|$B/t/cudacpu/morphrec --gpu=0,99 --hdome=20 f.pgm
+		1|'0,0' names GPU 0 twice|$B/t/cudacpu/morphrec --gpu=0,0 --hdome=20 f.pgm
 	END
-}
-
-@test "a device that is not there is refused by its number" {
-	picture
-	fails 1 "'99': GPUs have the numbers 0 to" "$B/t/cudacpu/morphrec" --gpu=99 --hdome=20 f.pgm
-	fails 1 "'0,99': GPUs have the numbers 0 to" "$B/t/cudacpu/morphrec" --gpu=0,99 --hdome=20 f.pgm
-	fails 1 "'0,0' names GPU 0 twice" "$B/t/cudacpu/morphrec" --gpu=0,0 --hdome=20 f.pgm
 }
 
 @test "a program starts, and does its work, on a machine without a driver" {

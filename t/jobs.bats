@@ -82,10 +82,7 @@ near() {
 	"$root/t/demo/cells"
 	[ "$(sed 1d stack.csv | wc -l)" -eq 16 ]
 	tifftoraw stack-cells.tif >labels.nrrd
-	same <(grep -a -e ^type -e ^sizes -e ^spacings -e ^units labels.nrrd) 'type: int
-sizes: 96 80 40
-spacings: 0.5 0.5 1.5
-units: "um" "um" "um"'
+	lines <(grep -a -e ^type -e ^sizes -e ^spacings -e ^units labels.nrrd) 'type: int/sizes: 96 80 40/spacings: 0.5 0.5 1.5/units: "um" "um" "um"'
 	# Cell 1 has its centre, where the hole was, at 12, 12, 13.33 voxels.
 	[ "$(rawaxes --slice=0:12 --slice=1:12 --slice=2:13 labels.nrrd | rawtotext)" -eq 1 ]
 	awk -F, 'NR == 2 { exit !($9 > 5.5 && $9 < 6.5 && $10 > 5.5 && $10 < 6.5 && $11 > 19 && $11 < 21) }' stack.csv

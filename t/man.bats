@@ -51,15 +51,11 @@ named() {
 	done
 }
 
-# first_names: of lines such as `-k FILE` and `--grid=GXxGY`, the option alone.
-first_names() {
-	sed -E 's/^(--?[A-Za-z][a-z0-9-]*).*/\1/'
-}
-
 @test "the options stand on the page in the order of --help" {
 	for page in $(pages); do
 		"$(basename "$page" .1)" --help | sed '/^$/q' | grep -oE ' \[?--?[A-Za-z][a-z0-9-]*' | tr -d ' [' >order
-		sed -n 's/^\.It Fl /-/p' "$page" | first_names >have
+		# Of lines such as `-k FILE` and `--grid=GXxGY`, the option alone.
+		sed -n 's/^\.It Fl /-/p' "$page" | sed -E 's/^(--?[A-Za-z][a-z0-9-]*).*/\1/' >have
 		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
 	done
 }
@@ -90,11 +86,20 @@ first_names() {
 	done
 }
 
-@test "every page has the sections a reader looks for" {
+@test "every page has the sections a reader looks for, in one order; EXIT STATUS and DIAGNOSTICS begin as everywhere" {
+	printf '%s\n' NAME SYNOPSIS 'QUICK START' DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS METHOD PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
 	for page in "$root"/man/*.1 "$root"/t/*.1; do
+		program=$(basename "$page" .1)
 		for section in NAME SYNOPSIS DESCRIPTION 'EXIT STATUS' EXAMPLES 'SEE ALSO' HISTORY; do
-			grep -qx "\.Sh $section" "$page" || complain "${page##*/} has no $section"
+			grep -qx "\.Sh $section" "$page" || complain "$program has no $section"
 		done
+		sed -n 's/^\.Sh //p' "$page" | grep -xFf order >have
+		grep -xFf have order | diff have - >difference || complain "$program: order of sections:" "$(cat difference)"
+		grep -A 1 '^\.Sh EXIT STATUS' "$page" | grep -q '^The status is 0 when all was written, 1 on bad data' ||
+			complain "$program: EXIT STATUS"
+		# Every line begins with the program, as the message does.
+		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | grep -vE "^\"?$program: " >odd || continue
+		complain "$program: DIAGNOSTICS:" "$(cat odd)"
 	done
 }
 
@@ -116,22 +121,6 @@ references() {
 	done
 }
 
-@test "every EXIT STATUS begins with the same sentence" {
-	for page in "$root"/man/*.1 "$root"/t/*.1; do
-		grep -A 1 '^\.Sh EXIT STATUS' "$page" | grep -q '^The status is 0 when all was written, 1 on bad data' ||
-			complain "${page##*/}"
-	done
-}
-
-@test "every line of DIAGNOSTICS begins with the program, as the message does" {
-	for page in "$root"/man/*.1 "$root"/t/*.1; do
-		program=${page##*/}
-		program=${program%.1}
-		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | grep -vE "^\"?$program: " >odd || continue
-		complain "${page##*/}" "$(cat odd)"
-	done
-}
-
 @test "the words of every line of DIAGNOSTICS are those of a message in the sources" {
 	find "$root" -path "$root/t" -prune -o -path "$root/build*" -prune -o '(' -name '*.[ch]' -o -name '*.cu' ')' \
 		-exec awk -f "$root/t/formats.awk" {} + | LC_ALL=C sort -u >formats
@@ -139,14 +128,6 @@ references() {
 		sed -n '/^\.Sh DIAGNOSTICS/,/^\.Sh [^D]/s/^\.It //p' "$page" | sed 's/^"//; s/"$//; s/\\-/-/g' >lines
 		LC_ALL=C grep -vE -f formats lines >odd || continue
 		complain "${page##*/}" "$(cat odd)"
-	done
-}
-
-@test "the sections of all pages stand in one order" {
-	printf '%s\n' NAME SYNOPSIS 'QUICK START' DESCRIPTION ENVIRONMENT 'EXIT STATUS' EXAMPLES DIAGNOSTICS METHOD PERFORMANCE 'SEE ALSO' HISTORY CAVEATS >order
-	for page in "$root"/man/*.1 "$root"/t/*.1; do
-		sed -n 's/^\.Sh //p' "$page" | grep -xFf order >have
-		grep -xFf have order | diff have - >difference || complain "${page##*/}" "$(cat difference)"
 	done
 }
 

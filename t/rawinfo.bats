@@ -1,32 +1,15 @@
 load lib
 
-@test "an item is described by its header and its samples" {
+@test "each item is described by its header and its samples" {
 	gen --type=float -- values 2x2 1 nan -3 4 >a.nrrd
-	same <(rawinfo a.nrrd) '# a.nrrd: item 1, raw, 16 bytes of samples
-type: float
-dimension: 2
-sizes: 2 2
-kinds: domain domain
-endian: little
-encoding: raw
-min: -3
-max: 4
-mean: 0.666666667
-nan: 1'
-}
-
-@test "each item of a stream is described" {
+	lines <(rawinfo a.nrrd) '# a.nrrd: item 1, raw, 16 bytes of samples/type: float/dimension: 2/sizes: 2 2/kinds: domain domain/endian: little/encoding: raw/min: -3/max: 4/mean: 0.666666667/nan: 1'
 	pgm 1 1 255 65 >a.pgm
-	same <(cat a.pgm a.pgm | rawinfo | grep '^#') '# (stdin): item 1, PNM, 1 bytes of samples
-# (stdin): item 2, PNM, 1 bytes of samples'
+	lines <(cat a.pgm a.pgm | rawinfo | grep '^#') '# (stdin): item 1, PNM, 1 bytes of samples/# (stdin): item 2, PNM, 1 bytes of samples'
 }
 
-@test "a mean is right where no double holds the sum" {
+@test "a mean is right where no double holds the sum, and infinities are counted apart" {
 	item double '3 2' -- 1.7e308 1.7e308 -1.7e308 -1.7e308 3 5 | rawinfo | grep -x 'mean: 1.33333333'
 	item double 3 -- 1.7976931348623157e308 nan 1.7976931348623157e308 | rawinfo --json | grep '"mean": 1.7976931348623157e+308,'
-}
-
-@test "infinities are counted apart" {
 	gen --type=double -- values 4x1 inf -inf 2 nan >a.nrrd
 	lines <(rawinfo a.nrrd | tail -n 5) 'min: 2/max: 2/mean: 2/nan: 1/inf: 2'
 	# Large sums are exact where the samples are integers.
@@ -55,8 +38,7 @@ negatives() {
 
 @test "the byte order is the file's" {
 	printf 'NRRD0004\ntype: ushort\ndimension: 1\nsizes: 1\nendian: big\nencoding: raw\n\n\1\2' >a.nrrd
-	rawinfo a.nrrd | grep -x 'endian: big'
-	rawinfo a.nrrd | grep -x 'max: 258'
+	rawinfo a.nrrd | grep -x -e 'endian: big' -e 'max: 258' | wc -l | grep -x 2
 }
 
 @test "--skip is the offset of the payload" {
@@ -69,14 +51,11 @@ $(($(wc -c <a.nrrd) + $(rawinfo --skip a.nrrd)))"
 	fails 2 'exclude' rawinfo --json --skip
 }
 
-@test "--robust: median, deviation and clipped mean of what is finite, whatever the type" {
+@test "--robust: median, deviation and clipped mean of what is finite, the same of samples that are counted or ordered" {
 	# The median of 24 numbers is between two of them. 200 is left out, and then nothing is.
 	for type in uchar short int uint64 float double; do
 		gen --type=$type values 6x4 9 10 10 10 10 10 10 10 10 10 10 11 11 11 11 11 11 11 11 11 11 12 12 200 >a
-		same <(rawinfo --robust a | sed '1,/^nan/d') 'median: 11
-mad: 1.4826
-clipped mean: 10.5652174
-clipped sd: 0.711769806'
+		lines <(rawinfo --robust a | sed '1,/^nan/d') 'median: 11/mad: 1.4826/clipped mean: 10.5652174/clipped sd: 0.711769806'
 	done
 	gen --type=float -- values 8x1 nan inf 1 2 4 8 -inf nan >a
 	[ "$(rawinfo --robust a | sed '1,/^inf/d' | cut -d ' ' -f 2 | paste -sd ' ')" = '3 2.2239 mean: sd:' ]
@@ -84,9 +63,6 @@ clipped sd: 0.711769806'
 	[ "$(rawinfo --robust a | tail -n 2 | paste -sd ,)" = 'clipped mean: 8.25e+307,clipped sd: 1.45838095e+308' ]
 	gen values 1x1 nan >a
 	[ "$(rawinfo --robust --percentiles=5 --histogram=2 a | tail -n 2 | paste -sd ,)" = 'nan: 1,histogram: 0' ]
-}
-
-@test "--robust agrees between counted samples and ordered ones" {
 	for type in uchar short; do
 		gen noise 301 257 | rawmath --type=$type 'a * a / 300' - >a
 		rawinfo --robust --percentiles=.1,30,99 --histogram=7 a | sed '1,/^nan/d' >b
@@ -114,13 +90,10 @@ clipped sd: 0.711769806'
 	gen --type=double -- values 2x1 -1.5e308 1.5e308 | rawinfo --histogram=2 | tail -n 1 | grep -x '0 1'
 }
 
-@test "--json is one object a line with null where JSON has no number" {
+@test "--json is one object a line with null where JSON has no number, and escapes what a key may hold" {
 	gen --type=float values 1x1 nan >a.nrrd
 	same <(rawinfo --json a.nrrd a.nrrd | head -n 1) '{"file": "a.nrrd", "item": 1, "format": "raw", "type": "float", "axes": [{"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}, {"size": 1, "kind": "domain", "center": null, "spacing": null, "min": null, "label": null, "unit": null, "direction": null}], "origin": null, "space": null, "endian": "little", "keys": [], "min": null, "max": null, "mean": null, "nan": 1, "inf": 0}'
 	[ "$(rawinfo --json a.nrrd a.nrrd | wc -l)" -eq 2 ]
-}
-
-@test "--json escapes what a key may hold" {
 	printf 'NRRD0005\ntype: uchar\ndimension: 1\nsizes: 1\nencoding: raw\nsay:="a\\b"\t\n\nx' | rawinfo --json |
 		grep -F '["say", "\"a\\b\"'
 }

@@ -80,8 +80,6 @@ at() {
 @test "rows come in the order of the places, whatever the number of threads" {
 	{ echo x,y && for i in {0..20}; do for j in {0..99}; do echo "$i,$((j % 21)).$j"; done; done; } >places
 	rawmath 'x + 3 * y' ones >a
-	for t in 1 2 7; do rawphot -t $t --at=places --radius=1.5,3 a >$t; done
-	cmp 1 2
-	cmp 1 7
+	for t in 1 2 7; do rawphot -t $t --at=places --radius=1.5,3 a >$t && cmp 1 $t; done
 	cut -d, -f 1 places | cmp - <(cut -d, -f 1 1)
 }

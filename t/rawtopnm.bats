@@ -31,10 +31,9 @@ levels() {
 	same <(levels double 3x1 '-1.7e308 0 1.7e308' --) '0 128 255'
 	same <(levels double 3x1 '-1.7e308 0 1.7e308' -- --range=p100:p0) '255 128 0'
 	same <(levels double 3x1 '-1e308 7 5e307' -- --range=-1e308:1e308) '0 128 191'
-}
-
-@test "--signed fades from blue over white to red, with zero white" {
+	# --signed fades from blue over white to red, with zero white. Complex samples are shown by magnitude.
 	lines <(levels float 4x1 '-2 0 1 2' -- --signed) '0 0 255/255 255 255/255 128 128/255 0 0'
+	complex | rawtopnm --range=0:5 | shows '255 51' pgmtoraw
 }
 
 @test "--labels gives each number a colour of its own, the same in every picture" {
@@ -54,50 +53,28 @@ complex() {
 	item float '2 2' 'kinds: complex domain' -- 3 4 -1 0
 }
 
-@test "complex samples are shown by magnitude" {
-	complex | rawtopnm --range=0:5 | shows '255 51' pgmtoraw
-}
-
-@test "integers come back exactly, whatever their type" {
+@test "integers, and floats that carry a maxval, come back exactly; what fits no PNM is refused, not clipped" {
 	same <(levels uchar 3x1 '0 7 255' --) '0 7 255'
-	same <(levels ushort 3x1 '0 7 65535' --) '0 7 65535'
-	same <(levels int 3x1 '0 7 65535' --) '0 7 65535'
-	same <(levels int64 3x1 '0 7 65535' --) '0 7 65535'
-}
-
-@test "integers that fit no PNM are refused, not clipped" {
+	for type in ushort int int64; do same <(levels $type 3x1 '0 7 65535' --) '0 7 65535'; done
 	fails 1 "-1 to 2 do not fit 0 to 65535" rawtopnm <(gen --type=int -- values 2x1 -1 2)
 	fails 1 "1 to 65536" rawtopnm <(gen --type=uint values 2x1 1 65536)
+	gen --type=float --maxval=1000 -- values 4x1 -1 99.6 1000 1001 | rawtopnm | shows '0 100 1000 1000' pgmtoraw
 }
 
-@test "floats that carry a maxval come back as its levels, rounded" {
-	gen --type=float --maxval=1000 -- values 4x1 -1 99.6 1000 1001 | rawtopnm | pgmtoraw >a.nrrd
-	same <(samples a.nrrd) '0 100 1000 1000'
-}
-
-@test "a stack becomes as many pictures as it has" {
+@test "a stack becomes as many pictures as it has, a kernel grid slice by slice; --slice takes one place of an axis" {
 	gen --type=uchar --raw values 2x1x2 1 2 3 4 | rawtopnm >a.pgm
 	same <(grep -ac P5 a.pgm) 2
-}
-
-@test "--slice takes one place of an axis" {
+	gen kernels 3 2 2 >k.nrrd
+	fails 1 "--slice" rawtopnm k.nrrd
+	rawtopnm --slice=3:0 k.nrrd | grep -ac P5 | grep -x 2
 	lines <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=2:1) '5 6/7 8'
 	lines <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=0:1) '2 4/6 8'
 	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=0:1 --slice=2:0) '2 4'
 	same <(levels uchar 2x2x2 '1 2 3 4 5 6 7 8' -- --slice=2:0 --slice=1:1 --slice=0:0) 3
-}
-
-@test "a slice that is not there is refused" {
 	gen values 2x2 1 2 3 4 >a.nrrd
 	fails 1 "--slice: the item has no axis 2" rawtopnm --slice=2:0 a.nrrd
 	fails 1 "--slice: axis 1 has 2 samples" rawtopnm --slice=1:2 a.nrrd
 	fails 1 "twice" rawtopnm --slice=1:1 --slice=1:0 a.nrrd
-}
-
-@test "a kernel grid is refused with a hint, and shown slice by slice" {
-	gen kernels 3 2 2 >k.nrrd
-	fails 1 "--slice" rawtopnm k.nrrd
-	rawtopnm --slice=3:0 k.nrrd | grep -ac P5 | grep -x 2
 }
 
 @test "a wrong argument is named with the option" {

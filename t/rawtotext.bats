@@ -76,22 +76,17 @@ load lib
 	same <(printf '\357\273\2771 2\n' | texttoraw | rawtotext) '1 2'
 }
 
-@test "a table comes out when its empty line has arrived" {
+@test "a table comes out when its empty line has arrived; empty lines part items, comments do not" {
 	printf '1 2\n3 4\n\n' >table
 	texttoraw table >want
 	one_by_one table want texttoraw
-}
-
-@test "empty lines part items, comments do not" {
-	printf '\n\n1 2\n# a comment\n3 4\n\n\n5\n6\n' | texttoraw | rawinfo | grep sizes >sizes
-	lines sizes 'sizes: 2 2/sizes: 1 2'
+	lines <(printf '\n\n1 2\n# a comment\n3 4\n\n\n5\n6\n' | texttoraw | rawinfo | grep sizes) 'sizes: 2 2/sizes: 1 2'
 }
 
 @test "--sizes is an array, however its lines break" {
-	printf '1 2 3\n4\n5 6\n' | texttoraw --sizes=2,3 --type=float | rawtotext >out
-	lines out '1 2/3 4/5 6'
-	fails 2 "--sizes: '0,3'" texttoraw --sizes=0,3 out
-	fails 2 "--sizes: '1.5'" texttoraw --sizes=1.5 out
+	lines <(printf '1 2 3\n4\n5 6\n' | texttoraw --sizes=2,3 --type=float | rawtotext) '1 2/3 4/5 6'
+	fails 2 "--sizes: '0,3'" texttoraw --sizes=0,3
+	fails 2 "--sizes: '1.5'" texttoraw --sizes=1.5
 }
 
 @test "what is no table, no number, no text or no sample of the type is refused by line" {

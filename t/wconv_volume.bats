@@ -28,7 +28,7 @@ deep() {
 	gives '0 .142857 .285714 .571429 0' -k k.nrrd --normalise
 }
 
-@test "edges along z" {
+@test "edges along z; a kernel of three axes is scipy's, and a box of eight sums eight" {
 	echo 1 2 3 | volume float 1,1,3 >x.nrrd
 	deep
 	gives '4 11 14' -k k.nrrd
@@ -36,9 +36,6 @@ deep() {
 	gives '8 11 17' -k k.nrrd --edge=reflect
 	gives '12 11 16' -k k.nrrd --edge=mirror
 	gives '16 11 15' -k k.nrrd --edge=wrap
-}
-
-@test "a kernel of three axes is scipy's, and a box of eight sums eight" {
 	seq 8 | volume float 2,2,2 >x.nrrd
 	gives '36 20 22 12 26 14 15 8' -k <(printf '1 %.0s' 1 2 3 4 5 6 7 8 | volume float 2,2,2)
 }
@@ -71,7 +68,7 @@ deep() {
 	wconv -v -k k.nrrd --deconvolve=2 x.nrrd 2>&1 >y.nrrd | grep -q 'a kernel of 3x3x3'
 }
 
-@test "a truncated volume, and one that is not finite" {
+@test "a truncated volume, one that is not finite, and what kernels of three axes do not go with are refused" {
 	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
 	deep
 	fails 1 'sample at 0,0,1 is not finite' wconv -k k.nrrd x.nrrd
@@ -79,11 +76,7 @@ deep() {
 	head -c -4 x.nrrd >short.nrrd
 	fails 1 'ends after' wconv -k k.nrrd short.nrrd
 	fails 1 'sums overflow' wconv -k k.nrrd <(echo 3e38 3e38 3e38 | volume float 1,1,3)
-}
-
-@test "what kernels of three axes do not go with is refused" {
 	echo 1 2 3 | volume float 1,1,3 >x.nrrd
-	deep
 	fails 2 '--type=input' wconv -k k.nrrd --type=input x.nrrd
 	fails 2 '--method=direct' wconv -k k.nrrd --method=direct x.nrrd
 	fails 2 '--part' wconv -k k.nrrd --part=1/2 x.nrrd
