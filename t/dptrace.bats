@@ -102,15 +102,12 @@ tables() {
 	dptrace $ends --objective=sum mirrored.nrrd | awk '{ printf "%.3f %.3f\n", 511 - $1, $2 }' | diff there -
 }
 
-@test "the angle holds at a point in between" {
+@test "the angle holds at a point in between; where no polyline keeps it, it is given up, with a warning" {
 	paint 60 60 1 1 >flat.pgm
 	dptrace --quiet -p 5,30 -p 30,30 -p 30,55 -a 50 -w 20 flat.pgm | awk '
 		NR > 2 { c = (x - u) * ($1 - x) + (y - v) * ($2 - y); s = (x - u) * ($2 - y) - (y - v) * ($1 - x)
 			a = atan2(s < 0 ? -s : s, c); if (a > 50.01 * atan2(0, -1) / 180) bad = 1 }
 		{ u = x; v = y; x = $1; y = $2 } END { exit bad }'
-}
-
-@test "where no polyline keeps the angle at a point, it is given up there, with a warning" {
 	hints 'keeps the angle at point 1' dptrace -p 5,22 -p 40,20 -p 6,30 -n 2 -a 30 road.pgm >out
 	lines out '5.000 22.000/40.000 20.000/6.000 30.000'
 }
@@ -181,22 +178,30 @@ tables() {
 	run -1 grep -q brighter err
 }
 
-@test "the default scale is that of the line: a wide one is followed along its middle" {
+@test "the default scale is that of the line, also in noise: a wide one is followed along its middle" {
 	for wide in 3 12; do
 		paint 260 90 99 "20 + 60 * (d < $((wide / 2)) && d > -$((wide / 2))) + (x * 7 + y * 13) % 5" 'd = y - 45 - 12 * sin(x / 40)' >wide.pgm
 		dptrace --quiet -p 10,48 -p 250,44.6 wide.pgm | near 1 '45 + 12 * sin(x / 40)' 9
 		dptrace -v -p 10,48 -p 250,44.6 wide.pgm 2>&1 >/dev/null | grep -q -- "-s $((wide > 3 ? 4 : 2))"
 	done
+	for w in 18 30; do
+		awk -v w=$w 'BEGIN { srand(3); print "P2 400 200 255"; for (y = 0; y < 200; y++) for (x = 0; x < 400; x++) {
+			d = y - 100 - 15 * sin(x / 40); print int((d * d < w * w / 4 ? 150 : 90) + 24 * rand()) } }' >street.pgm
+		dptrace --quiet -p 20,107 -p 380,98 street.pgm | near 4 '100 + 15 * sin(x / 40)' 6
+	done
+	# a horizontal line whose profile is a Gaussian, and noise of an amplitude
+	for row in "2 5" "4 5" "4 20" "4 40"; do
+		paint 200 80 199 "int(40 + 20 * exp(-(y - 40) ^ 2 / (2 * ${row% *} ^ 2)) + ${row#* } * s / 65536)" \
+			's = (s * 1103 + 12345) % 65536' >profile.pgm
+		dptrace -v --objective=cost -p 10,40 -p 190,40 profile.pgm 2>&1 >/dev/null | sed -n 1p | grep -q -- "-s ${row% *} "
+	done
 }
 
-@test "WKT, CSV and GeoJSON say the same places" {
+@test "WKT, CSV and GeoJSON say the same places; CSV has a row for each vertex, with its score, margin and whether it was given" {
 	dptrace -n 3 $ends road.pgm | tr '\n' ' ' >text
 	dptrace -n 3 $ends --to=wkt road.pgm | sed 's/LINESTRING (//; s/[,)]//g' | tr '\n' ' ' | diff text -
 	dptrace -n 3 $ends --to=csv road.pgm | tail -n +2 | cut -d, -f4,5 | tr ',\n' '  ' | diff text -
 	dptrace -n 3 $ends --to=geojson road.pgm | sed -n 's/.*coordinates": \[\(.*\)\]}}/\1 /p' | tr -d '[],\n' | diff text -
-}
-
-@test "CSV has a row for each vertex, with its score, margin and whether it was given" {
 	dptrace -n 3 $ends --to=csv road.pgm >out
 	[ "$(head -n 1 out)" = item,line,vertex,x,y,score,margin,point,border ]
 	grep -qE '^0,0,0,[0-9.]+,[0-9.]+,0,,1,0$' out
@@ -205,7 +210,7 @@ tables() {
 	[ "$(wc -l <out)" -eq 4 ]
 }
 
-@test "a part of a picture takes and gives pixels of the whole" {
+@test "a part of a picture takes and gives pixels of the whole; a cut keeps its places, and GeoJSON names the system" {
 	dptrace --quiet --spacing=10 $ends --to=wkt road.pgm >want
 	pgmtoraw road.pgm | rawtile --grid=1x1 | dptrace --quiet --spacing=10 $ends --to=wkt | diff want -
 	pgmtoraw road.pgm | rawtile --columns=0,40 --only=1 >right.nrrd
@@ -213,6 +218,12 @@ tables() {
 	[ "$(head -n 1 out)" = "45.000 18.000" ]
 	near 1.5 <out
 	fails 1 'lies outside the image of 40 x 40' dptrace -p 5,22 -p 75,17 right.nrrd
+	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/spacings: 1 1\naxis mins: 0 0\ngeotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
+	dptrace -n 3 --quiet -w 9 --snap=0 -p 25,24 -p 75,17 --to=geojsonl map.nrrd | sed 's/.*geometry/geometry/' >want
+	rawaxes --crop=0:20:80 --crop=1:2:40 map.nrrd | dptrace -n 3 --quiet -w 9 --snap=0 -p 5,22 -p 55,15 --to=geojsonl | sed 's/.*geometry/geometry/' |
+		diff want -
+	dptrace $ends --to=geojson map.nrrd | grep -q '^{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, "features": \[$'
+	dptrace $ends --to=geojson road.pgm | grep -q '^{"type": "FeatureCollection", "features": \[$'
 }
 
 @test "a world file makes places, a geotransform those of WKT and GeoJSON, and text stays pixels" {
@@ -284,7 +295,7 @@ painted() {
 	done
 }
 
-@test "--scores runs the recursion on given tables" {
+@test "--scores runs the recursion on given tables; those of a wrong shape, with NaN or for other points are refused" {
 	# three guides of three samples: only the way over sample 0 scores
 	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.nrrd
 	prints '0.000 0.000/10.000 -2.000/20.000 0.000' dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90
@@ -297,6 +308,13 @@ painted() {
 	# an even number of samples has one more on the left
 	tables 2 3 0 0 2 0 0 0 0 0 >s.nrrd
 	prints '0.000 0.000/10.000 -2.000/20.000 0.000' dptrace --quiet --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90
+	item float '1 2 2' -- 0 0 0 0 >s.nrrd
+	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.nrrd $ends
+	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.nrrd
+	fails 1 'nan: beyond 1e20 there is no sum' dptrace --scores=s.nrrd $ends
+	tables 3 2 0 0 0 0 1 0 0 0 0 >s.nrrd
+	fails 1 'scores of 1 segments are for one polyline of 2 points' dptrace --scores=s.nrrd $ends -p 70,20
+	fails 1 'two neighbouring points are the same' dptrace --scores=s.nrrd -p 1,1 -p 1,1
 }
 
 @test "--method=d3 gives the bytes of the method window" {
@@ -352,14 +370,7 @@ trace() {
 	true
 }
 
-@test "a touched border is warned about" {
-	hints '[0-9] vertices touch the border of the strip' dptrace -p 5,30 -p 75,30 -w 4 road.pgm >out
-	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.nrrd
-	hints ' 1 vertex touches the border of the strip' dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 >out
-	remarks '' dptrace --quiet -p 5,30 -p 75,30 -w 4 road.pgm >out
-}
-
-@test "two roads as good as each other are warned about" {
+@test "two roads as good as each other, and a touched border, are warned about" {
 	paint 80 41 9 '(y - 20 - d) ^ 2 < 3 || (y - 20 + d) ^ 2 < 3 ? 9 : 1' 'd = 10 * sin(3.14159265 * (x - 5) / 70)' >fork.pgm
 	hints 'another course may be the right one in segment 0' dptrace -p 5,20 -p 75,20 fork.pgm >out
 	hints 'another course is about as good' dptrace --objective=sum -p 5,20 -p 75,20 fork.pgm >out
@@ -368,14 +379,10 @@ trace() {
 	hints 'line 0: another course may be the right one in segment 0' dptrace --score=edge --objective=cost --stats -p 5,29.5 -p 195,49.5 band.pgm >out
 	run -1 grep -q 'about as good' stderr
 	grep -q '"low_margin": 0,' stderr
-}
-
-@test "a street of 18 or 30 pixels in noise is followed along its middle" {
-	for w in 18 30; do
-		awk -v w=$w 'BEGIN { srand(3); print "P2 400 200 255"; for (y = 0; y < 200; y++) for (x = 0; x < 400; x++) {
-			d = y - 100 - 15 * sin(x / 40); print int((d * d < w * w / 4 ? 150 : 90) + 24 * rand()) } }' >street.pgm
-		dptrace --quiet -p 20,107 -p 380,98 street.pgm | near 4 '100 + 15 * sin(x / 40)' 6
-	done
+	hints '[0-9] vertices touch the border of the strip' dptrace -p 5,30 -p 75,30 -w 4 road.pgm >out
+	tables 3 3 0 0 0 2 0 0 0 0 0 0 2 0 0 0 0 0 0 0 >s.nrrd
+	hints ' 1 vertex touches the border of the strip' dptrace --scores=s.nrrd -p 0,0 -p 20,0 -w 2 -a 90 >out
+	remarks '' dptrace --quiet -p 5,30 -p 75,30 -w 4 road.pgm >out
 }
 
 # Two roads from 5,40 to 195,40. One of them is of brightness A over a stretch, the other B.
@@ -501,16 +508,6 @@ fading() {
 	fails 1 'bytes of link sums exceed the limit of 1048576' dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=1M -f three road.pgm
 }
 
-@test "score tables of a wrong shape, with NaN or for other points are refused" {
-	item float '1 2 2' -- 0 0 0 0 >s.nrrd
-	fails 1 'link scores have sizes d d n-1' dptrace --scores=s.nrrd $ends
-	tables 3 2 0 0 0 0 nan 0 0 0 0 >s.nrrd
-	fails 1 'nan: beyond 1e20 there is no sum' dptrace --scores=s.nrrd $ends
-	tables 3 2 0 0 0 0 1 0 0 0 0 >s.nrrd
-	fails 1 'scores of 1 segments are for one polyline of 2 points' dptrace --scores=s.nrrd $ends -p 70,20
-	fails 1 'two neighbouring points are the same' dptrace --scores=s.nrrd -p 1,1 -p 1,1
-}
-
 @test "a point of a long polyline takes little memory, also where one segment is long" {
 	paint 320 40 9 '(y - 20 - 6 * sin(x / 13)) ^ 2 < 3 ? 9 : 1' >long.pgm
 	# back and forth along the road by pixels, and back to its start in one segment
@@ -545,15 +542,6 @@ fading() {
 	[ "$(awk '/^$/ { n++ } n == 1 && $1 > 140 { k++ } END { print (k > 1) }' both)" = 1 ]
 }
 
-@test "the scale is that of the line, also in noise" {
-	# a horizontal line whose profile is a Gaussian, and noise of an amplitude
-	for row in "2 5" "4 5" "4 20" "4 40"; do
-		paint 200 80 199 "int(40 + 20 * exp(-(y - 40) ^ 2 / (2 * ${row% *} ^ 2)) + ${row#* } * s / 65536)" \
-			's = (s * 1103 + 12345) % 65536' >profile.pgm
-		dptrace -v --objective=cost -p 10,40 -p 190,40 profile.pgm 2>&1 >/dev/null | sed -n 1p | grep -q -- "-s ${row% *} "
-	done
-}
-
 @test "thousands of polylines are traced, a bad one among them is named by its line" {
 	for i in $(seq 3000); do echo "5 22 $((i % 60 + 15)) 17"; done >lines
 	dptrace --quiet -t 1 -n 3 --to=wkt -f lines road.pgm >one
@@ -573,7 +561,7 @@ fading() {
 	done
 }
 
-@test "where the mask is 0 there is no line, and its rim is none" {
+@test "where the mask is 0 there is no line, and its rim is none; one mask, which may come from a pipe, serves a stream" {
 	# a bright disc of a road: the disc's rim is stronger than the road
 	paint 80 60 99 'y < 34 ? 60 + 5 * ((y - 24) ^ 2 < 3) : 0' >rim.pgm
 	paint 80 60 1 'y < 34' >mask.pgm
@@ -587,9 +575,6 @@ fading() {
 	fails 1 'a mask of one plane of 80 x 60 is needed' dptrace -p 5,24 -p 75,24 --mask=road.pgm rim.pgm
 	awk 'NR == 1; NR > 1 { print 0 }' mask.pgm >none.pgm
 	fails 1 'the mask leaves no pixel' dptrace -p 5,24 -p 75,24 --mask=none.pgm rim.pgm
-}
-
-@test "one mask, which may come from a pipe, serves all pictures of a stream" {
 	paint 80 40 1 'x < 40' >mask.pgm
 	dptrace --quiet $ends --mask=mask.pgm road.pgm >one
 	run -1 diff one <(dptrace --quiet $ends road.pgm)
@@ -689,16 +674,7 @@ warns() {
 	dptrace $ends --mask=mask.nrrd nan.nrrd | near 1
 }
 
-@test "a cut picture keeps its places, and GeoJSON names the system" {
-	pgmtoraw road.pgm | sed '0,/^encoding/s/^encoding/spacings: 1 1\naxis mins: 0 0\ngeotransform:=1000 2 0 5000 0 -2\ncrs:=EPSG:32633\nencoding/' >map.nrrd
-	dptrace -n 3 --quiet -w 9 --snap=0 -p 25,24 -p 75,17 --to=geojsonl map.nrrd | sed 's/.*geometry/geometry/' >want
-	rawaxes --crop=0:20:80 --crop=1:2:40 map.nrrd | dptrace -n 3 --quiet -w 9 --snap=0 -p 5,22 -p 55,15 --to=geojsonl | sed 's/.*geometry/geometry/' |
-		diff want -
-	dptrace $ends --to=geojson map.nrrd | grep -q '^{"type": "FeatureCollection", "crs": {"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::32633"}}, "features": \[$'
-	dptrace $ends --to=geojson road.pgm | grep -q '^{"type": "FeatureCollection", "features": \[$'
-}
-
-@test "the shares of --part, one after the other, are the whole" {
+@test "the shares of --part, one after the other, are the whole, and their messages count polylines as the whole does" {
 	for i in $(seq 20); do echo "5 22 $((i * 3 + 10)) $((17 + i % 3))"; done >lines
 	for to in text wkt csv geojsonl; do
 		dptrace --quiet --to=$to $ends -f lines road.pgm >whole
@@ -710,9 +686,6 @@ warns() {
 	[ "$(dptrace --quiet --to=csv -p 5,22 -p 75,17 -f lines --part=1/2 road.pgm | cut -d, -f2 | uniq | tr '\n' ' ')" = \
 		"10 11 12 13 14 15 16 17 18 19 20 " ]
 	[ "$(for ((i = 0; i < 64; i++)); do dptrace --quiet $ends -f lines --part=$i/64 road.pgm | grep -c . || true; done | grep -cx 0)" -eq 43 ]
-}
-
-@test "messages of a share count polylines as the whole does" {
 	for i in $(seq 4); do echo "5 22 $((i * 9)) 19"; done >lines
 	sed -i '3s/.*/5 22 500 17/' lines
 	dptrace --quiet -f lines --part=0/2 road.pgm >out

@@ -1,5 +1,11 @@
 load lib
 
+setup() {
+	scratch
+	# five, three and one pixels
+	pgm 9 1 255 10 10 11 11 12 20 20 21 50 >l.pgm
+}
+
 # Four colours: black and its neighbour, and two neighbours far away.
 four() {
 	echo P3 4 1 255 0 0 0 1 0 0 9 9 9 9 9 8
@@ -103,18 +109,14 @@ four() {
 
 # --- classes ---------------------------------------------------------------------------------
 
-# Gray levels 10 11 12, 20 21, 50: five, three and one pixels.
-levels() {
-	printf 'P2 9 1 255 10 10 11 11 12 20 20 21 50\n'
-}
-
-# labels OPTION...: the classes of levels' pixels.
+# labels OPTION...: the classes of the pixels of l.pgm.
 labels() {
-	levels | emst --to=labels "$@" | tail -c 9 | od -An -tu1 | xargs
+	emst --to=labels "$@" l.pgm | rawtotext
 }
 
-# In order of length: 10-11, 11-12, 20-21, 12-20, 21-50.
-@test "cuts: the minimum-size forest, so many classes, Genie, lengths, density" {
+# The edges of l.pgm in order of length are 10-11, 11-12, 20-21, 12-20, 21-50. The squares about the means are 1302 of one class,
+# 173.9 of two, 3.5 of three, 1.5 of four, 0.7 of five, 0 of six.
+@test "cuts: the minimum-size forest, so many classes, Genie, lengths, density, variance" {
 	while IFS=: read -r want options; do
 		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
 	done <<-'END'
@@ -125,24 +127,16 @@ labels() {
 		1 1 1 1 1 1 1 1 2:--genie=1_-k_2 --distance=28.9
 		1 1 1 1 1 2 2 2 3:--genie=1_-k_3 --distance=1 --distance=1_-k_3
 		1 1 1 1 1 2 2 2 0:--min-pts=3
-	END
-	# With G = 0 a lightest part joins as soon as two differ.
-	lines <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2/1 1 1 1 1 2 2 2 2'
-	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
-	lines <(labels --cut=length -k 5 && labels --cut=length -k 4) '1 1 1 1 3 2 2 4 5/1 1 1 1 1 2 2 3 4'
-}
-
-# The squares about the means: 1302 of one class, 173.9 of two, 3.5 of three, 1.5 of four, 0.7 of five, 0 of six.
-@test "cuts by variance: of pictures by default, so many, as many as pay, none too small" {
-	while IFS=: read -r want options; do
-		same <(for o in $options; do labels ${o//_/ }; done | sort -u) "$want"
-	done <<-'END'
 		1 1 1 1 1 1 1 1 1:-k_1 --functional=10 --cut=variance_-m_5
 		1 1 1 1 1 1 1 1 2:-k_2 --functional=.2 --functional=.01_-k_2
 		1 1 1 1 1 2 2 2 2:--cut=variance_-m_3 --cut=variance_-m_40% --cut=variance_-k_2_-m_3 --cut=variance_--min-pts=2_-k_2_-m_4
 		1 1 1 1 1 2 2 2 3:-k_3 --functional=.01
 		1 1 2 2 4 3 3 5 6:--quiet -k_6 --functional=1e-5
 	END
+	# With G = 0 a lightest part joins as soon as two differ.
+	lines <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2/1 1 1 1 1 2 2 2 2'
+	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
+	lines <(labels --cut=length -k 5 && labels --cut=length -k 4) '1 1 1 1 3 2 2 4 5/1 1 1 1 1 2 2 3 4'
 	# What more classes lower pays here only for the first cut.
 	same <(printf 'P2 8 1 255 0 0 1 1 100 100 101 101\n' | emst --to=labels | rawtotext) '1 1 1 1 2 2 2 2'
 	# Of two cuts that lower the squares alike, the last in order is made.
@@ -150,14 +144,11 @@ labels() {
 	echo P3 2 1 255 7 7 7 7 7 7 | emst --to=palette | grep -x '1 2 1.0000 7 7 7'
 }
 
-@test "a share of the pixels that is a whole number is that number" {
+@test "a share of the pixels that is a whole number is that number, and a warning says when there are fewer classes than -k" {
 	gen ramp 100 1 >row.pgm
 	for m in 7:7 7.01:8; do
 		emst -v --to=palette -m ${m%:*}% row.pgm 2>&1 | grep -F "classes of at least ${m#*:}"
 	done
-}
-
-@test "a warning says when there are fewer classes than -k" {
 	hints 'there are only 3 such classes' labels -k 4 --distance=1 >out
 	same out "$(labels --distance=1)"
 }
@@ -170,38 +161,32 @@ labels() {
 	emst --points --to=labels --tree tree.nrrd p.nrrd | tail -c 13 | cmp - <(tail -c 13 want)
 }
 
-@test "cuts by variance do not depend on the unit" {
+@test "cuts of points depend neither on the unit nor, where edges are of one length, on the order" {
 	for power in e0 e-200 e200; do
 		gen --type=double --raw -- values 1x5 0 1$power 2$power 8$power 9$power >p.nrrd
 		for how in --functional=.1 '--cut=variance -k 2'; do
 			same <(emst --points --to=labels $how p.nrrd | rawtotext) '1 1 1 2 2'
 		done
 	done
-}
-
-@test "--min-pts cuts edges of one length at once, so the order of the points does not matter" {
 	for order in '0 1 2 3' '1 0 3 2' '2 0 3 1'; do
 		printf '%s\n' $order | texttoraw >row.nrrd
 		same <(emst --points --min-pts=2 --to=palette row.nrrd) '1 4 1.0000 1.5'
 	done
 }
 
-@test "means are those of the pixels, halves rounded up, in the input's own type" {
-	same <(levels | emst --to=means --genie=1 -k 3 | tail -c 9 | od -An -tu1 | xargs) '11 11 11 11 11 20 20 20 50'
+@test "means are those of the pixels, in the input's own type; the palette has a line for each class" {
+	same <(emst --to=means --genie=1 -k 3 l.pgm | rawtotext) '11 11 11 11 11 20 20 20 50'
 	printf 'P3 2 1 65535 0 0 0 1 1 999\n' | emst --to=means -k 1 >m.ppm
 	same <(tail -c 12 m.ppm | od -An -v -tx1 | xargs) '00 01 00 01 01 f4 00 01 00 01 01 f4'
 	shows '0.5 1.5/0.5 1.5' emst --points --to=means -k 1 <(gen --type=float values 2x2 0 0 1 3)
-}
-
-@test "the palette has a line for each class: label, pixels, share, mean" {
-	lines <(levels | emst --to=palette --genie=1 -k 3) '1 5 0.5556 10.8/2 3 0.3333 20.3333/3 1 0.1111 50'
-	same <(levels | emst --to=palette --min-pts=3 | head -n 1) '0 1 0.1111'
+	# Label, pixels, share, mean.
+	lines <(emst --to=palette --genie=1 -k 3 l.pgm) '1 5 0.5556 10.8/2 3 0.3333 20.3333/3 1 0.1111 50'
+	same <(emst --to=palette --min-pts=3 l.pgm | head -n 1) '0 1 0.1111'
 	gen --type=double --raw values 1x3 1e308 1.2e308 1.7e308 >large.nrrd
 	same <(emst --points --to=palette -k 1 large.nrrd) '1 3 1.0000 1.3e+308'
 }
 
-@test "a saved tree is cut again with the same result" {
-	levels >l.pgm
+@test "a saved tree is cut again with the same result, and one of something else is refused" {
 	emst l.pgm >tree.nrrd
 	for how in '-m 2' '-k 3' '--cut=length -k 3' '-k 3 --genie' '-k 3 --genie=1' --distance=1 --functional=.1; do
 		emst --to=labels $how l.pgm >want
@@ -214,14 +199,9 @@ labels() {
 	emst --points p.nrrd >tree.nrrd
 	emst --points --to=text p.nrrd >want
 	emst --points --to=text --tree tree.nrrd p.nrrd | cmp - want
-}
-
-@test "a tree of something else is refused" {
-	levels >l.pgm
-	four >four.ppm
 	emst l.pgm >tree.nrrd
+	four >four.ppm
 	fails 1 'which are not both there' emst --tree tree.nrrd four.ppm
-	emst --min-pts=3 l.pgm >dense.nrrd
 	fails 1 'made with --min-pts 3' emst --to=labels --tree dense.nrrd l.pgm
 	fails 1 'not made with --min-pts' emst --to=labels --min-pts=3 --tree tree.nrrd l.pgm
 	fails 1 'not a tree' emst --tree l.pgm l.pgm
@@ -233,15 +213,12 @@ labels() {
 	fails 1 'closes a ring' emst --tree ring.nrrd l.pgm
 }
 
-@test "several outputs of one run" {
-	levels | emst --to=means -k 3 --labels-to=l.pgm --palette-to=p.txt >m.pgm
-	cmp l.pgm <(levels | emst --to=labels -k 3)
-	cmp m.pgm <(levels | emst --to=means -k 3)
-	cmp p.txt <(levels | emst --to=palette -k 3)
-}
-
-@test "--stats says how many points, how long, how many classes" {
-	levels | emst --to=labels --distance=1 --stats=s >/dev/null
+@test "several outputs of one run; --stats says how many points, how long, how many classes" {
+	emst --to=means -k 3 --labels-to=labels.pgm --palette-to=p.txt l.pgm >m.pgm
+	cmp labels.pgm <(emst --to=labels -k 3 l.pgm)
+	cmp m.pgm <(emst --to=means -k 3 l.pgm)
+	cmp p.txt <(emst --to=palette -k 3 l.pgm)
+	emst --to=labels --distance=1 --stats=s l.pgm >/dev/null
 	grep -F '"points": 6, "total_weight": 40, "longest_edge": 29, "classes": 3' s
 	# A full cube of colours: every edge is 1 long.
 	awk 'BEGIN { print "P3 64 64 15"; for (i = 0; i < 4096; i++) print int(i / 256), int(i / 16) % 16, i % 16 }' |
@@ -316,7 +293,6 @@ labels() {
 }
 
 @test "options that exclude each other, numbers out of range, and more or larger classes than there are vertices are refused" {
-	levels >l.pgm
 	echo P3 1 1 255 7 7 7 >one.ppm
 	item int '1 5' -- 0 0 1 5 5 >equal.nrrd
 	item float '2 4 2' -- {1..16} >stack.nrrd
@@ -378,7 +354,7 @@ labels() {
 }
 
 @test "classes of a part of a picture do not pass for a part of its classes" {
-	levels | pgmtoraw | rawtile --grid=3x1 --only=0 >part.nrrd
+	rawtile --grid=3x1 --only=0 l.pgm >part.nrrd
 	grep -a 'tile:=' part.nrrd
 	hints 'tile:= says that this is part of a picture' emst --to=text part.nrrd >out
 	for kind in labels means; do

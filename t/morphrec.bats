@@ -20,14 +20,11 @@ floats() {
 	shows '0 5 6 3 3' morphrec --raw -m mask.pgm marker.pgm
 }
 
-@test "corners connect 8 neighbours, not 4" {
+@test "corners connect 8 neighbours, not 4; a stack is taken picture by picture, or as a volume" {
 	pgm 2 2 9 9 0 0 9 >mask.pgm
 	pgm 2 2 9 9 0 0 0 >marker.pgm
 	morphrec -m mask.pgm marker.pgm | cmp - mask.pgm
 	morphrec -c 4 -m mask.pgm marker.pgm | cmp - marker.pgm
-}
-
-@test "a stack is taken picture by picture, or as a volume" {
 	item uchar '5 1 2' -- 9 0 0 0 0 0 9 0 0 0 >mask.nrrd
 	item uchar '5 1 2' -- 9 0 0 0 0 0 0 0 0 0 >marker.nrrd
 	for case in 8=0 6=0 18=9 26=9; do
@@ -35,14 +32,11 @@ floats() {
 	done
 }
 
-@test "a marker above the mask is clipped" {
+@test "a marker above the mask is clipped, and warned of where that is most of it, by erosion too, and once for all planes" {
 	pgm 5 1 9 0 9 0 0 0 >marker.pgm
 	shows '0 5 5 3 3' morphrec -m mask.pgm marker.pgm
 	hints '^morphrec: marker.pgm: 1 markers beyond the mask were clipped$' morphrec -v -m mask.pgm marker.pgm >out.pgm
 	grep -q "marker.pgm: 5x1x1 uchar: 1 tiles of 5x1x1 in 1 units" stderr
-}
-
-@test "a marker of which most is beyond the mask is warned of, by erosion too, and once for all planes" {
 	pgm 5 1 9 2 2 2 2 2 >mask.pgm
 	while IFS='|' read -r samples options want; do
 		pgm 5 1 9 $samples >marker.pgm
@@ -210,7 +204,7 @@ floats() {
 	fails 1 'above 1000' morphrec --shape=disk --open=1001 f.nrrd
 }
 
-@test "a float marker takes a mask of 8 or 16 bits, and stays float; of 32 bits takes a double marker" {
+@test "a float marker takes a mask of 8 or 16 bits, and stays float; of 32 bits takes a double marker; both come in one stream" {
 	floats 0 0 2 0 0 >marker.nrrd
 	shows '0 2 2 2 2' morphrec -m mask.pgm marker.nrrd
 	says 'type: float' <shown
@@ -219,13 +213,8 @@ floats() {
 	item int 3 -- 2147483647 -2147483647 5 >mask.nrrd
 	shows '2147483647 -2147483647 -2147483647' morphrec -m mask.nrrd <(item double 3 -- inf -inf -inf)
 	fails 1 'the marker is of type float, the mask mask.nrrd of type int' morphrec -m mask.nrrd <(floats 0 0 0)
-}
-
-@test "markers of floats and of integers come in one stream" {
-	floats 0 0 2 0 0 >float.nrrd
-	morphrec --raw -m mask.pgm <(cat float.nrrd marker.pgm float.nrrd) >out
-	(morphrec -m mask.pgm float.nrrd && morphrec --raw -m mask.pgm marker.pgm &&
-		morphrec -m mask.pgm float.nrrd) | cmp - out
+	morphrec --raw -m mask.pgm <(cat marker.nrrd marker.pgm marker.nrrd) >out
+	(morphrec -m mask.pgm marker.nrrd && morphrec --raw -m mask.pgm marker.pgm && morphrec -m mask.pgm marker.nrrd) | cmp - out
 }
 
 @test "a colour picture is done plane by plane, each as a grey one" {
@@ -238,7 +227,7 @@ floats() {
 	fails 1 '--max-mem: takes grey pictures' morphrec --max-mem=1M -m mask.ppm marker.ppm
 }
 
-@test "of four axes each volume is done by itself; 8 neighbours take each slice by itself" {
+@test "of four axes each volume is done by itself, 8 neighbours take each slice; those of volumes on a picture are warned of" {
 	item uchar '2 1 2 2' -- 2 2 2 2 2 2 2 2 >mask.nrrd
 	item uchar '2 1 2 2' -- 1 0 0 0 0 0 0 2 >marker.nrrd
 	[ "$(morphrec -c 6 -m mask.nrrd marker.nrrd | tail -c 8 | od -An -tu1 | xargs)" = "1 1 1 1 2 2 2 2" ]
@@ -246,9 +235,6 @@ floats() {
 	sed -i 's/^encoding/labels: "x" "y" "c" "z"\n&/' marker.nrrd
 	fails 1 "axis 2 is \`c' and not z: rawaxes --order" morphrec -c 6 -m mask.nrrd marker.nrrd
 	morphrec -m mask.nrrd marker.nrrd >out
-}
-
-@test "a connectivity of volumes on a single picture is warned of" {
 	hints 'connectivity 26 is for volumes, and this item is a single picture; rawstack makes volumes' morphrec -c 26 -m mask.pgm marker.pgm >out.pgm
 	remarks '' morphrec -c 26 --quiet -m mask.pgm marker.pgm >out.pgm
 }
@@ -280,13 +266,7 @@ floats() {
 	shows '-inf -inf nan 0 0' morphrec --nan=barrier -m mask.nrrd <(floats nan nan nan 0 nan)
 }
 
-@test "two threads have two units each of a volume of few tiles, and write what one writes" {
-	{ item float '114 122 62' -- && gen --type=float noise 114 7564 | tail -c 3449184; } >f.nrrd
-	hints 'in 4 units' morphrec -v -t 2 -c 26 --hmax=.2 f.nrrd >two.nrrd
-	morphrec -t 1 -c 26 --hmax=.2 f.nrrd | tail -c 3449184 | cmp - <(tail -c 3449184 two.nrrd)
-}
-
-@test "all methods and numbers of threads give the same bytes" {
+@test "all methods and numbers of threads give the same bytes; two threads have two units each of a volume of few tiles" {
 	gen smooth 300 200 4 >f.nrrd
 	morphrec --hdome=20 -t 1 f.nrrd >want
 	for method in tile heap; do
@@ -294,6 +274,9 @@ floats() {
 			morphrec --hdome=20 --method=$method -t $t f.nrrd | tail -c 60000 | cmp - <(tail -c 60000 want)
 		done
 	done
+	{ item float '114 122 62' -- && gen --type=float noise 114 7564 | tail -c 3449184; } >f.nrrd
+	hints 'in 4 units' morphrec -v -t 2 -c 26 --hmax=.2 f.nrrd >two.nrrd
+	morphrec -t 1 -c 26 --hmax=.2 f.nrrd | tail -c 3449184 | cmp - <(tail -c 3449184 two.nrrd)
 }
 
 @test "less than a megabyte is done by one thread, and more by as many as are asked for" {
@@ -304,7 +287,7 @@ floats() {
 	done
 }
 
-@test "with --nan=frame, pixels beside a NaN are on the frame" {
+@test "with --nan=frame, pixels beside a NaN are on the frame, and what is missing all round is not filled to infinity" {
 	gen --type=float values 5x4 9 9 9 9 9 9 3 nan 9 9 9 9 9 2 9 9 9 9 9 9 >f.nrrd
 	shows '9 9 9 9 9/9 9 nan 9 9/9 9 9 9 9/9 9 9 9 9' morphrec --fill-holes --nan=barrier f.nrrd
 	shows '9 9 9 9 9/9 3 nan 9 9/9 9 9 2 9/9 9 9 9 9' morphrec --fill-holes --nan=frame f.nrrd
@@ -315,9 +298,6 @@ floats() {
 	morphrec --fill-holes -c 26 --nan=frame f.nrrd | rawtotext | grep 3
 	morphrec --fill-holes -c 18 --nan=frame f.nrrd | rawtotext | grep 3 && false
 	fails 2 'nan=frame: goes with --fill-holes and --clear-border' morphrec --hmax=3 --nan=frame f.nrrd
-}
-
-@test "a relief whose heights are missing all round is not filled to infinity" {
 	gen --type=float smooth 200 100 4 | rawmath 'hypot(x - 100, y - 50) > 45 ? nan : a' >f.nrrd
 	morphrec --fill-holes --nan=frame f.nrrd >want.nrrd
 	rawinfo want.nrrd | grep -q 'inf:' && false
@@ -327,7 +307,7 @@ floats() {
 	done
 }
 
-@test "--max-mem gives the same bytes, in bands" {
+@test "--max-mem gives the same bytes, in bands, with an operator too, and holds the memory down" {
 	gen noise 500 700 >mask.pgm
 	gen seeds 500 700 20 >marker.pgm
 	morphrec -m mask.pgm marker.pgm >want.pgm
@@ -338,16 +318,7 @@ floats() {
 	morphrec -m mask.pgm marker.nrrd | tail -c 1400000 >want.raw
 	morphrec --max-mem=1 -t 1 -m mask.pgm marker.nrrd | tail -c 1400000 | cmp - want.raw
 	morphrec --max-mem=1 -t 1 -m - marker.nrrd <mask.pgm | tail -c 1400000 | cmp - want.raw
-}
-
-@test "--max-mem holds the memory down" {
-	gen ramp 8192 8192 >mask.pgm # 64 MiB; all in memory it takes twice that
-	morphrec --max-mem=4M --stats=stats -m mask.pgm mask.pgm | cmp - mask.pgm
-	[ "$(grep -o '"peak_bytes": [0-9]*' stats | grep -o '[0-9]*')" -lt 60000000 ]
-}
-
-# Rows of 20 MB: more than one goes through memory at a time by itself.
-@test "--max-mem with an operator gives the same bytes" {
+	# Rows of 20 MB: more than one goes through memory at a time by itself.
 	gen noise 500 700 >f.pgm
 	gen noise 300 200 --type=float >f.nrrd
 	printf 'P5\n20000000 3\n255\n' >wide.pgm
@@ -364,6 +335,9 @@ floats() {
 		morphrec "$o" wide.pgm >want.pgm
 		morphrec --max-mem=1 "$o" wide.pgm | cmp - want.pgm
 	done
+	gen ramp 8192 8192 >mask.pgm # 64 MiB; all in memory it takes twice that
+	morphrec --max-mem=4M --stats=stats -m mask.pgm mask.pgm | cmp - mask.pgm
+	[ "$(grep -o '"peak_bytes": [0-9]*' stats | grep -o '[0-9]*')" -lt 60000000 ]
 }
 
 @test "--max-mem names the directory that has no room, and a file that is too large for any" {

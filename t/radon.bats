@@ -74,7 +74,7 @@ change() {
 	done
 }
 
-@test "radon: multiples go by 30 dB, primaries stay within 5 %" {
+@test "radon: multiples go by 30 dB, primaries stay within 5 %; late events that are 30 dB weaker are separated too" {
 	for part in all primaries multiples; do
 		gencmp --part=$part >d-$part
 		radon -q -0.3:0.7:200 -X 3000 --mute=.1 --taper=.06 --subtract --quiet d-$part >o-$part
@@ -84,9 +84,6 @@ change() {
 		below "$(energy '$1 - $2' o-$part d-primaries)" "$(energy '$1' d-primaries) * .0025"
 	done
 	radon -q -0.3:0.7:200 -X 3000 --sparse --mute=.1 --taper=.06 --subtract --quiet d-all | rawtonpy | cmp - <(rawtonpy o-all)
-}
-
-@test "radon: late events that are 30 dB weaker than early ones are separated too" {
 	for part in all primaries; do
 		gencmp --part=$part >d
 		change d '$_ * exp(-.012 * ($n++ % 500))' >weak-$part
@@ -473,7 +470,7 @@ END
 	fails 1 'a filter of 0.804 s has more than 201 samples' $subtract --adapt=0:1:.804 d
 }
 
-@test "radon: aliasing is a warning, also of a later gather of the same plan, and --fmax quiets it" {
+@test "radon: aliasing is a warning, also of a later gather of the same plan, and so are moveouts longer than the traces" {
 	gencmp --traces=24 --samples=300 --step=125 >d
 	change d 1 >flat
 	for t in 1 3; do
@@ -484,9 +481,6 @@ END
 	radon -q 0:1:20 -X 3000 --fmax=19 d 2>>err >p
 	radon -q 0:1:80 -X 3000 d 2>>err >p
 	[ ! -s err ]
-}
-
-@test "radon: moveouts longer than the traces are a warning, and aliasing then is none" {
 	gathers 24 24 >d
 	hints '^radon: item 1: gather 1: moveouts of up to 0.41 s on traces of 0.4 s: is -X, 3000, the farthest offset?$' radon -q 0:.41:4 -X 3000 d >p
 	[ "$(wc -l <stderr)" -eq 1 ]
@@ -549,9 +543,11 @@ END
 	[ "$(rawinfo whole.nrrd | grep -e ^sizes -e ^offsets)" = "$(rawinfo g.nrrd | grep -e ^sizes -e ^offsets)" ]
 }
 
-@test "radon: -v says misfit and condition; silent without" {
+@test "radon: -v says misfit and condition; silent without; on one thread, the seconds of the stages add up to the total at most" {
 	gathers 24 | hints 'radon: item 1: gather 1: misfit [0-9].*, condition at least .*, 0 frequencies' radon $curves --lsq --quiet -v >p
 	gathers 24 | remarks '' radon $curves --lsq --quiet >p
+	gathers 24 24 24 | radon $curves --lsq -t 1 --stats=stats >/dev/null
+	awk '{ gsub(/[^0-9.]+/, " "); exit !($1 + $2 + $3 + $4 < $5 + 1e-5) }' <(grep -o '"seconds": {[^}]*}' stats)
 }
 
 @test "radon: a panel that suits no gather is an error" {
@@ -595,7 +591,7 @@ plane() {
 		)offset-y:=$(seq 1 "$1" | awk '{ print int(120 * $1 * sin($1)) }' | paste -sd ' ')/"
 }
 
-@test "radon: a panel of two axes, and the gather that it models" {
+@test "radon: a panel of two axes, and the gather that it models; both turn with their azimuth" {
 	plane 24 >d
 	radon $axes --azimuth=30 --sparse d >p
 	grep -aq '^sizes: [0-9]* 11 9$' p
@@ -607,9 +603,6 @@ plane() {
 	adds_up d m s 1e-4
 	for t in 1 3; do radon $axes --azimuth=30 --sparse -t $t d >p$t; done
 	cmp <(samples p1) <(samples p3)
-}
-
-@test "radon: two axes turn with their azimuth" {
 	plane 24 >d
 	radon -q -0.1:0.2:11 --qy=-0.1:0.2:11 -X 3000 --quiet d >p
 	radon -q -0.1:0.2:11 --qy=-0.1:0.2:11 --azimuth=90 -X 3000 --quiet d >turned
@@ -618,7 +611,7 @@ plane() {
 		awk '{ e = $1 - $2; if (e < -1e-4 || e > 1e-4) exit 1 }'
 }
 
-@test "radon: --offsets of a plane are pairs, and other traces can be modelled" {
+@test "radon: --offsets of a plane are pairs, other traces can be modelled, and without --qy the offset is the distance" {
 	plane 24 >d
 	sed -n 's/^offset-x:=//p;/^$/q' d | tr ' ' '\n' >x
 	sed -n 's/^offset-y:=//p;/^$/q' d | tr ' ' '\n' >y
@@ -636,6 +629,13 @@ plane() {
 	cmp <(samples m) <(samples all | head -5)
 	fails 1 '5 numbers are not pairs' radon --model --offsets=<(echo 1 2 3 4 5) p
 	fails 1 '10 numbers: neither 48, the pairs of a gather' radon $axes --offsets=five d
+	plane 24 >d
+	paste <(sed -n 's/^offset-x:=//p;/^$/q' d | tr ' ' '\n') <(sed -n 's/^offset-y:=//p;/^$/q' d | tr ' ' '\n') |
+		awk '{ printf "%.17g\n", sqrt($1 ^ 2 + $2 ^ 2) }' >o
+	radon $curves --quiet d >p
+	radon $curves --quiet --offsets=o d >q
+	near p q 1e-4
+	grep -aq '^offsets:=' p
 }
 
 @test "radon: gathers of a plane as planes of one item" {
@@ -650,21 +650,6 @@ plane() {
 	done
 	rawjoin p0 p1 p2 | cmp - p
 	rawjoin m0 m1 m2 | cmp - m
-}
-
-@test "radon: without --qy the offset in a plane is the distance" {
-	plane 24 >d
-	paste <(sed -n 's/^offset-x:=//p;/^$/q' d | tr ' ' '\n') <(sed -n 's/^offset-y:=//p;/^$/q' d | tr ' ' '\n') |
-		awk '{ printf "%.17g\n", sqrt($1 ^ 2 + $2 ^ 2) }' >o
-	radon $curves --quiet d >p
-	radon $curves --quiet --offsets=o d >q
-	near p q 1e-4
-	grep -aq '^offsets:=' p
-}
-
-@test "radon: on one thread, the seconds of the stages add up to the total at most" {
-	gathers 24 24 24 | radon $curves --lsq -t 1 --stats=stats >/dev/null
-	awk '{ gsub(/[^0-9.]+/, " "); exit !($1 + $2 + $3 + $4 < $5 + 1e-5) }' <(grep -o '"seconds": {[^}]*}' stats)
 }
 
 @test "radon: two axes that go with nothing else are refused" {
