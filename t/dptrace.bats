@@ -131,7 +131,7 @@ tables() {
 		dptrace --score=edge --objective=cost -p 20,55 -p 200,52 $w.pgm >$w
 	done
 	cmp 1200 760
-	near 1 '50 + 8 * sin(x / 30)' 6 <1200
+	near 1 '50 + 8 * sin(x / 30)' 6 <./1200
 }
 
 @test "points beside a line lead to it and not to its flank, or there is a warning" {
