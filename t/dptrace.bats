@@ -503,6 +503,7 @@ fading() {
 	for f in four three; do
 		dptrace -t 1 -n 20 -d 257 -w 30 -f $f road.pgm >one
 		dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=32M -f $f road.pgm | cmp - one
+		dptrace -t 4 -n 20 -d 257 -w 30 -f $f road.pgm | cmp - one
 	done
 	dptrace -t 4 -n 20 -d 257 -w 30 -f three road.pgm | cmp - one
 	fails 1 'bytes of link sums exceed the limit of 1048576' dptrace -t 4 -n 20 -d 257 -w 30 --max-bytes=1M -f three road.pgm
