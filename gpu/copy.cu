@@ -29,7 +29,6 @@
 
 extern "C" {
 #include "common/base/limits.h"
-#include "common/base/mem.h"
 #include "common/base/par.h"
 }
 

@@ -20,7 +20,7 @@
 #ifndef WEIR_GPU_DPTRACE_JOB_H
 #define WEIR_GPU_DPTRACE_JOB_H
 
-#include "gpu/block.h"
+#include "gpu/device.h"
 
 extern "C" {
 #include "dptrace/pass.h"

@@ -20,8 +20,6 @@
  *
  * Bound: latency. The near search reads 7 words a row and 8 bytes for each colour of the rows, all from the caches.
  */
-#include "gpu/prim.h"
-
 #include "gpu/emst/lattice.h"
 
 namespace
@@ -436,9 +434,11 @@ choose_lo(unsigned i, const grid &w, const nodes &k)
 
 /* --- the host ------------------------------------------------------------------------------------------------------ */
 
+/* Lists the exposed colours. */
 int
-place_blocks(struct gpu *g, nodes *k)
+make_nodes(struct gpu *g, const grid &w, nodes *k)
 {
+	GPU_DO(gpu_begin(g));
 	GPU_DO(gpu_place(g, HOLD_NODES, [&](gpu_block *at) {
 		k->bits = gpu_take<u64>(at, BLOCKS);
 		for (unsigned level = 0, n = BLOCKS; level < LEVELS; level++, n /= 64)
@@ -448,47 +448,20 @@ place_blocks(struct gpu *g, nodes *k)
 		k->count = gpu_take<counts>(at, 1);
 	}));
 	GPU_TRY(g, cudaMemsetAsync(k->first + BLOCKS, 0, 4, g->stream[0]));
-	return 0;
-}
-
-int
-place_colours(struct gpu *g, nodes *k)
-{
-	return gpu_place(g, HOLD_ACTIVE, [&](gpu_block *at) {
-		k->at = gpu_take<uint2>(at, k->n);
-		k->bound = gpu_take<unsigned>(at, k->n);
-		k->to = gpu_take<unsigned>(at, k->n);
-		k->queue = gpu_take<unsigned>(at, k->n);
-	});
-}
-
-/* Lists the exposed colours. */
-int
-make_nodes(struct gpu *g, const grid &w, nodes *k)
-{
-	GPU_DO(gpu_begin(g));
-	GPU_DO(place_blocks(g, k));
 	GPU_EACH(g, make_blocks, BLOCKS, w, *k);
 	GPU_DO(prim_scan(g, k->first, BLOCKS + 1, k->scratch));
 	GPU_DO(gpu_end(g));
 	GPU_DO(gpu_look(g, &k->n, k->first + BLOCKS, sizeof k->n));
-	GPU_DO(place_colours(g, k));
+	GPU_DO(gpu_place(g, HOLD_ACTIVE, [&](gpu_block *at) {
+		k->at = gpu_take<uint2>(at, k->n);
+		k->bound = gpu_take<unsigned>(at, k->n);
+		k->to = gpu_take<unsigned>(at, k->n);
+		k->queue = gpu_take<unsigned>(at, k->n);
+	}));
 	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(k->bound, 0, k->n * sizeof *k->bound, g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(k->to, 0xff, k->n * sizeof *k->to, g->stream[0]));
 	GPU_EACH(g, list_colours, BLOCKS, w, *k);
-	return 0;
-}
-
-int
-label_nodes(struct gpu *g, const grid &w, const nodes &k, bool first)
-{
-	if (!first)
-		GPU_EACH(g, update, k.n, w, k);
-	GPU_EACH(g, label_blocks, BLOCKS, w, k, first);
-	for (unsigned level = 0, n = BLOCKS / 64; level < LEVELS - 1; level++, n /= 64)
-		GPU_EACH(g, label_level, n, k.label[level], k.label[level + 1], (int)level);
-	GPU_LAUNCH(g, choose_pivot, 1, SAMPLES, 0, k);
 	return 0;
 }
 
@@ -498,7 +471,12 @@ round_of(struct gpu *g, const grid &w, const nodes &k, bool first, unsigned *edg
 {
 	const unsigned fill = 8 * (unsigned)g->prop.multiProcessorCount;
 
-	GPU_DO(label_nodes(g, w, k, first));
+	if (!first)
+		GPU_EACH(g, update, k.n, w, k);
+	GPU_EACH(g, label_blocks, BLOCKS, w, k, first);
+	for (unsigned level = 0, n = BLOCKS / 64; level < LEVELS - 1; level++, n /= 64)
+		GPU_EACH(g, label_level, n, k.label[level], k.label[level + 1], (int)level);
+	GPU_LAUNCH(g, choose_pivot, 1, SAMPLES, 0, k);
 	GPU_DO(emst_forget(g, w));
 	if (!first)
 		GPU_EACH(g, recall, k.n, w, k);

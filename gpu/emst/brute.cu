@@ -9,8 +9,6 @@
  *	others	thread = point or tree: a tree's first edge by atomic minima of its length and then of its rank, trees hooked
  *		to trees, points relabelled
  *
- * order.h sorts the edges.
- *
  * No longer ring can close, as lattice.cu says. Distances are summed as the CPU does it, every operation rounded
  * (-fmad=false).
  *
@@ -40,9 +38,6 @@
 
 #include <math.h>
 
-#include "gpu/prim.h"
-#include "gpu/emst/order.h"
-
 namespace
 {
 
@@ -62,8 +57,7 @@ struct work {
 	const void *x;		/* [n][K] */
 	const unsigned *number; /* [n]: the points' numbers in the tie rule */
 	unsigned n, parts;
-	void *
-	    d2; /* [parts][n]: squared distance to the nearest point of another tree in each part */
+	void *d2; /* [parts][n]: squared distance to each part's nearest point of another tree */
 	unsigned *to;	  /* [parts][n]: that point, or NONE */
 	unsigned *tree;	  /* [n]: the point that the tree of a point is named after */
 	unsigned *parent; /* [n], by tree: the tree it hooks to */
@@ -245,18 +239,6 @@ choose_edge(unsigned i, const work &w)
 		w.chosen[w.tree[i]] = make_uint2(min(i, to), max(i, to));
 }
 
-template <class T>
-__device__ bool
-equal_points(const work &w, uint2 e, unsigned K)
-{
-	const T *x = static_cast<const T *>(w.x);
-
-	for (unsigned a = 0; a < K; a++)
-		if (x[(size_t)e.x * K + a] != x[(size_t)e.y * K + a])
-			return false;
-	return true;
-}
-
 /* Hooks each tree to the one that its edge leads to. If two chose the same edge, the lower stays and takes the edge. */
 template <class T>
 __device__ void
@@ -277,8 +259,11 @@ hook(unsigned t, const work &w, unsigned K)
 		return;
 	w.edges[atomicAdd(&w.count->edges, 1u)] = {e.x, e.y,
 						   __longlong_as_double((long long)w.length[t])};
-	if (equal_points<T>(w, e, K))
-		atomicAdd(&w.count->equal, 1u);
+	const T *const x = static_cast<const T *>(w.x);
+	for (unsigned a = 0; a < K; a++)
+		if (x[(size_t)e.x * K + a] != x[(size_t)e.y * K + a])
+			return;
+	atomicAdd(&w.count->equal, 1u);
 }
 
 /* --- the tree of boxes ------------------------------------------------------------------------------------------------ */
@@ -557,19 +542,6 @@ bvh_make(struct gpu *g, const work &w, const bvh &b)
 	return 0;
 }
 
-/* What `nearest` and `choose_length` do. */
-template <class T, unsigned K>
-int
-bvh_search(struct gpu *g, const work &w, const bvh &b)
-{
-	GPU_TRY(g, cudaMemsetAsync(b.seen, 0, w.n * sizeof *b.seen, g->stream[0]));
-	GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, b);
-	GPU_EACH(g, recall<T>, w.n, w, b);
-	GPU_EACH(g, (label_nodes<T, K>), w.n, w, b);
-	GPU_EACH(g, (search<T, K>), w.n, w, b);
-	return 0;
-}
-
 /* --- rounds ----------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -584,24 +556,17 @@ find_nearest(struct gpu *g, const work &w, const bvh *b)
 	const unsigned all = gpu_blocks(w.n, THREADS);
 
 	if constexpr (K <= BVH_DIMS)
-		if (b)
-			return bvh_search<T, K>(g, w, *b);
+		if (b) {
+			GPU_TRY(g,
+				cudaMemsetAsync(b->seen, 0, w.n * sizeof *b->seen, g->stream[0]));
+			GPU_LAUNCH(g, choose_pivot, 1, THREADS, 0, w, *b);
+			GPU_EACH(g, recall<T>, w.n, w, *b);
+			GPU_EACH(g, (label_nodes<T, K>), w.n, w, *b);
+			GPU_EACH(g, (search<T, K>), w.n, w, *b);
+			return 0;
+		}
 	GPU_LAUNCH(g, (nearest<T, K>), dim3((all + PER - 1) / PER, w.parts), THREADS, 0, w);
 	GPU_EACH(g, choose_length<T>, w.n, w);
-	return 0;
-}
-
-template <class T, unsigned K>
-int
-round_of(struct gpu *g, const work &w, const bvh *b)
-{
-	GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
-	GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
-	GPU_DO(find_nearest<T, K>(g, w, b));
-	GPU_EACH(g, choose_rank<T>, w.n, w);
-	GPU_EACH(g, choose_edge<T>, w.n, w);
-	GPU_EACH(g, hook<T>, w.n, w, K);
-	GPU_EACH(g, relabel<work>, w.n, w);
 	return 0;
 }
 
@@ -621,7 +586,13 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 	do {
 		before = c.edges;
 		GPU_DO(gpu_begin(g));
-		GPU_DO(round_of<T, K>(g, w, b));
+		GPU_TRY(g, cudaMemsetAsync(w.length, 0xff, w.n * sizeof *w.length, g->stream[0]));
+		GPU_TRY(g, cudaMemsetAsync(w.rank, 0xff, w.n * sizeof *w.rank, g->stream[0]));
+		GPU_DO(find_nearest<T, K>(g, w, b));
+		GPU_EACH(g, choose_rank<T>, w.n, w);
+		GPU_EACH(g, choose_edge<T>, w.n, w);
+		GPU_EACH(g, hook<T>, w.n, w, K);
+		GPU_EACH(g, relabel<work>, w.n, w);
 		GPU_DO(gpu_end(g));
 		GPU_DO(gpu_look(g, &c, w.count, sizeof c));
 		if (c.equal && !distinct)
@@ -761,7 +732,7 @@ run(struct gpu *g, const work &w, unsigned K, const bvh *b, bool distinct)
 	}
 }
 
-/* The edges as order.h sorts them. A length that was summed in floats is one. */
+/* The edges as order_edges() sorts them. A length that was summed in floats is one. */
 template <class T> struct point_edges {
 	enum { LO, SPAN, D2, KEYS = D2 + sizeof(T) / sizeof(unsigned) };
 	unsigned limit[KEYS];

@@ -15,12 +15,6 @@
  */
 #include "gpu/emst/lattice.h"
 
-#include "gpu/emst/order.h"
-
-extern "C" {
-#include "common/base/mem.h"
-}
-
 namespace
 {
 
@@ -204,23 +198,9 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 	return 0;
 }
 
-int
-grow(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
-{
-	unsigned edges = 0;
-
-	GPU_DO(place(g, l, row, w));
-	for (unsigned d2 = 1; d2 <= SHELLS && edges + 1 < w->n; d2++)
-		GPU_DO(join_shell(g, *w, d2, &edges));
-	return edges + 1 < w->n ? emst_blocks(g, *w, edges) : 0;
-}
-
 /* --- the order of edges ----------------------------------------------------------------------------------------------- */
 
-constexpr unsigned CODES = 1u << 24;
-
-/* The largest d2 and one more. */
-constexpr unsigned FAR = 3 * 255 * 255 + 1;
+constexpr unsigned CODES = 1u << 24, FAR = 3 * 255 * 255 + 1; /* codes and d2 are below these */
 
 struct colour_edges {
 	enum { LO, SPAN, D2, KEYS };
@@ -257,6 +237,7 @@ by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 {
 	struct lattice scaled;
 	unsigned *const row = static_cast<unsigned *>(weir_alloc(65536, sizeof *row));
+	unsigned edges = 0;
 	grid w = {};
 	const gpu_at_end done{[=] { weir_free(row); }};
 
@@ -264,7 +245,10 @@ by_lattice(struct gpu *g, const struct emst_set *s, struct emst_tree *t)
 	const gpu_at_end freed{[&] { lattice_free(&scaled); }};
 	const struct lattice *const l = scaled.n ? &scaled : s->lattice;
 	w.rows = list_rows(l, row);
-	GPU_DO(grow(g, l, row, &w));
+	GPU_DO(place(g, l, row, &w));
+	for (unsigned d2 = 1; d2 <= SHELLS && edges + 1 < w.n; d2++)
+		GPU_DO(join_shell(g, w, d2, &edges));
+	GPU_DO(edges + 1 < w.n ? emst_blocks(g, w, edges) : 0);
 	const colour_edges e = {{CODES, CODES, FAR}, w, (double)scaled.step * scaled.step};
 	return order_edges(g, e, w.n, HOLD_TREES, HOLD_NODES, t);
 }

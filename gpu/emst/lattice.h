@@ -1,6 +1,7 @@
 /*
  * The growing tree of 8-bit colours on the device, for lattice.cu, which joins near colours by shells, and for blocks.cu, which
- * joins the rest. The lattice is that of emst/lattice/lattice.h, whose arrays are copied as they are.
+ * joins the rest. The lattice is that of emst/lattice/lattice.h, whose arrays are copied as they are. And the order of a tree's
+ * edges, for lattice.cu and brute.cu.
  *
  * A round of Boruvka's method finds every tree's first edge by atomic minima, then hooks trees to trees (emst_hook()). The
  * ends of an edge are the codes lo and lo + span.
@@ -10,8 +11,8 @@
 
 #include <stdint.h>
 
-#include "gpu/block.h"
 #include "gpu/device.h"
+#include "gpu/prim.h"
 
 extern "C" {
 #include "emst/lattice/lattice.h"
@@ -120,5 +121,81 @@ int emst_blocks(struct gpu *g, const grid &w, unsigned edges);
 
 /* Finds the tree of any set: brute.cu. brute: each point looks at all points in each round. */
 int emst_by_points(struct gpu *g, const struct emst_set *s, bool brute, struct emst_tree *t);
+
+/* --- the order of edges ----------------------------------------------------------------------------------------------- */
+
+/*
+ * The edges of a tree in the order of the rule, by length, hi - lo and lo of their ends' numbers, and then as the result.
+ * The edges are of a class E, which knows how they are kept:
+ *
+ *	E::KEYS				by how many keys they are sorted; the last one counts most
+ *	unsigned limit[KEYS]		the keys are below it; 0: any
+ *	unsigned key(i, k)		on the device: key k of edge i
+ *	emst_edge ends(i)		its ends
+ *	double length(i)		its length
+ *
+ *	take_key	thread = edge in the order so far: its next key, for a stable sort (prim.cu)
+ *	write_edges	thread = edge in its order: its ends and its length
+ *
+ * Bound: 20 bytes an edge for each 8 bits of the keys, 4 + E's for each key, 16 + E's for the result.
+ */
+/* What has an edge's place in the order, all on the device. length lies over scratch, which the sorts leave by then. */
+struct order {
+	unsigned *key, *index, *scratch;
+	emst_edge *ends;
+	double *length;
+};
+
+template <class E>
+__device__ void
+take_key(unsigned i, const E &e, const order &o, unsigned k, bool sorted)
+{
+	o.key[i] = e.key(sorted ? o.index[i] : i, k);
+}
+
+template <class E>
+__device__ void
+write_edges(unsigned i, const E &e, const order &o)
+{
+	o.ends[i] = e.ends(o.index[i]);
+	o.length[i] = e.length(o.index[i]);
+}
+
+/*
+ * Sorts the n - 1 edges of a tree of n vertices, and makes them *t. The slots are those of memory that is not needed any more. The
+ * result's pages are large, since they are touched only once or twice, and copy.cu fills them by several threads.
+ */
+template <class E>
+int
+order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, struct emst_tree *t)
+{
+	const unsigned edges = (unsigned)n - 1;
+	order o = {};
+
+	t->n = n;
+	t->edge = static_cast<struct emst_edge *>(weir_alloc_large(n, sizeof *t->edge));
+	t->length = static_cast<double *>(weir_alloc_large(n, sizeof *t->length));
+	if (!t->edge || !t->length)
+		return -ENOMEM;
+	if (!edges)
+		return 0;
+	GPU_DO(gpu_place(g, sort_slot, [&](gpu_block *at) {
+		o.key = gpu_take<unsigned>(at, edges);
+		o.index = gpu_take<unsigned>(at, edges);
+		o.scratch = gpu_take<unsigned>(at, prim_sort_words(edges));
+	}));
+	o.length = reinterpret_cast<double *>(o.scratch);
+	GPU_DO(gpu_array(g, ends_slot, edges, &o.ends));
+	GPU_DO(gpu_begin(g));
+	for (unsigned k = 0; k < E::KEYS; k++) {
+		GPU_EACH(g, take_key<E>, edges, e, o, k, k > 0);
+		GPU_DO(k ? prim_sort_again(g, o.key, o.index, edges, e.limit[k], o.scratch)
+			 : prim_sort(g, o.key, o.index, edges, e.limit[k], o.scratch));
+	}
+	GPU_EACH(g, write_edges<E>, edges, e, o);
+	GPU_DO(gpu_end(g));
+	GPU_DO(gpu_down(g, t->edge, o.ends, edges * sizeof *t->edge));
+	return gpu_down(g, t->length, o.length, edges * sizeof *t->length);
+}
 
 #endif

@@ -15,14 +15,12 @@
  *
  * Bound: 3 samples a pixel over the bus (marker and mask to the device, marker back); 2 where the marker is made on the device.
  */
-#include "gpu/block.h"
 #include "gpu/morphrec/field.h"
 
 #include <stdio.h>
 #include <string.h>
 
 extern "C" {
-#include "common/base/mem.h"
 #include "gpu/morphrec/morphrec.h"
 }
 

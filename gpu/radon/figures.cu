@@ -9,10 +9,6 @@
 #include "gpu/radon/work.h"
 #include "gpu/reduce.h"
 
-extern "C" {
-#include "common/base/mem.h"
-}
-
 namespace
 {
 

@@ -27,15 +27,10 @@
  * Shared: at most 32 KB. Bytes: 24 nq a gather and frequency. Operations: 16 nq^2 a frequency for P and Q, which Levinson's
  * recursion has in 8 nq^2 with an inner product at each order, and 8 nq^2 for each gather, in double.
  */
-#include "gpu/block.h"
 #include "gpu/radon/work.h"
 #include "gpu/reduce.h"
 
 #include <string.h>
-
-extern "C" {
-#include "common/base/mem.h"
-}
 
 namespace
 {

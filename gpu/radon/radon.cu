@@ -15,7 +15,6 @@
 #include "gpu/fft.h"
 
 extern "C" {
-#include "common/base/mem.h"
 #include "gpu/radon/radon.h"
 }
 

@@ -1,7 +1,6 @@
 /*
  * The device's memory for gathers: how many at a time, and what of the plan the kernels need, made by the host.
  */
-#include "gpu/block.h"
 #include "gpu/radon/work.h"
 
 #include <string.h>

@@ -240,19 +240,6 @@ struct vectors {
 	size_t n;
 };
 
-int
-hold_vectors(struct gpu *g, size_t modes, vectors *v)
-{
-	GPU_DO(gpu_array(g, HOLD_VECTORS, 8 * modes + SCALARS + PRIM_DOT_PARTS, &v->f));
-	v->n = 2 * modes;
-	v->r = v->f + v->n;
-	v->p = v->r + v->n;
-	v->q = v->p + v->n;
-	v->scalar = v->q + v->n;
-	v->parts = v->scalar + SCALARS;
-	return 0;
-}
-
 /* The kernels of an iteration. */
 int
 launch_all(struct gpu *g, const toeplitz &t, const vectors &v)
@@ -284,20 +271,6 @@ capture(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t *all
 	return err ? err : gpu_failed(g, e, "the capture of an iteration") ? -EIO : 0;
 }
 
-/* One iteration, and its scalars. */
-int
-iterate(struct gpu *g, const toeplitz &t, const vectors &v, cudaGraphExec_t all,
-	double scalar[SCALARS])
-{
-	GPU_DO(gpu_begin(g));
-	if (all)
-		GPU_TRY(g, cudaGraphLaunch(all, g->stream[0]));
-	else
-		GPU_DO(launch_all(g, t, v));
-	GPU_DO(gpu_end(g));
-	return gpu_look(g, scalar, v.scalar, SCALARS * sizeof *scalar);
-}
-
 /* From f = 0 until it has converged; v.r holds A* W b. */
 int
 descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_inverse *how,
@@ -319,7 +292,13 @@ descend(struct gpu *g, const toeplitz &t, const vectors &v, const struct usfft_i
 	while (got->iterations < how->iter && got->residual > how->rtol) {
 		if (got->iterations == 1)
 			GPU_DO(capture(g, t, v, &all));
-		GPU_DO(iterate(g, t, v, all, scalar));
+		GPU_DO(gpu_begin(g));
+		if (all)
+			GPU_TRY(g, cudaGraphLaunch(all, g->stream[0]));
+		else
+			GPU_DO(launch_all(g, t, v));
+		GPU_DO(gpu_end(g));
+		GPU_DO(gpu_look(g, scalar, v.scalar, sizeof scalar));
 		if (!(scalar[CURVE] > 0))
 			return 0;
 		got->iterations++;
@@ -344,7 +323,13 @@ gpu_usfft_inverse(struct gpu *g, const struct usfft_options *given, const struct
 
 	o.single = false;
 	GPU_DO(toeplitz_shape(g, &o, &t));
-	GPU_DO(hold_vectors(g, t.modes, &v));
+	v.n = 2 * t.modes;
+	GPU_DO(gpu_place(g, HOLD_VECTORS, [&](gpu_block *b) {
+		for (double **vector : {&v.f, &v.r, &v.p, &v.q})
+			*vector = gpu_take<double>(b, v.n);
+		v.scalar = gpu_take<double>(b, SCALARS);
+		v.parts = gpu_take<double>(b, PRIM_DOT_PARTS);
+	}));
 	GPU_DO(gpu_send(g, HOLD_WEIGHTS, w, pt->m, &weights));
 	GPU_DO(gpu_send(g, HOLD_VALUES, b, 2 * pt->m, &values));
 	sample *r = reinterpret_cast<sample *>(v.r), *column = NULL;

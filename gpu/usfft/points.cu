@@ -4,7 +4,6 @@
  *	turn	thread = point: its value by a phase, for type 3
  *	locate	thread = point: its tile; the first point that is not finite is found by atomicMin
  *	place	thread = sorted point: cells and offsets from its coordinates, taken once more, and its value
- *	carry	thread = sorted point: its value, where that comes later
  *	starts	thread = tile: its first point, by bisection
  *	heavy	warp = tile: how many parts it has, if they are made before they are added to the grid
  *
@@ -90,13 +89,6 @@ place(unsigned i, const given<T> &in, const work<T> &k, int dim)
 		k.cell[a][i] = find_cell(coordinate(in, a, j), k.n[a], in.shift, &rest);
 		k.rest[a][i] = (T)(2 * rest - 1);
 	}
-}
-
-template <class T>
-__device__ void
-carry(unsigned i, const work<T> &k, const T *c, size_t stride)
-{
-	k.value[i] = {c[k.index[i] * stride], c[k.index[i] * stride + 1]};
 }
 
 template <class T>
@@ -257,16 +249,6 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	return -EINVAL;
 }
 
-template <class T>
-int
-usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride)
-{
-	GPU_EACH(g, carry<T>, k.m, k, c, stride);
-	return 0;
-}
-
-template int usfft_carry(struct gpu *, const work<float> &, const float *, size_t);
-template int usfft_carry(struct gpu *, const work<double> &, const double *, size_t);
 template int usfft_take(struct gpu *, struct usfft_plan *, const struct usfft_points *,
 			const float *, size_t, given<float> *, size_t *);
 template int usfft_take(struct gpu *, struct usfft_plan *, const struct usfft_points *,

@@ -28,7 +28,6 @@
 #include <string.h>
 
 #include "gpu/fft.h"
-#include "gpu/block.h"
 
 extern "C" {
 #include "gpu/usfft/usfft.h"
@@ -39,20 +38,6 @@ extern "C" {
 
 namespace
 {
-
-template <class T>
-void
-lay_points(gpu_block *b, work<T> *k, int dim)
-{
-	k->index = gpu_take<unsigned>(b, k->m);
-	k->start = gpu_take<unsigned>(b, k->ntiles + 1);
-	k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
-	for (int a = 0; a < dim; a++) {
-		k->cell[a] = gpu_take<unsigned>(b, k->m);
-		k->rest[a] = gpu_take<T>(b, k->m);
-	}
-	k->value = gpu_take<cplx<T>>(b, k->m);
-}
 
 template <class T>
 void
@@ -100,7 +85,16 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 	k->ncoef = (unsigned)p->taps.ncoef;
 	k->span_log = (unsigned)tile_span_log(dim);
 	k->fft_order = p->o.fft_order;
-	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) { lay_points(b, k, dim); }));
+	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) {
+		k->index = gpu_take<unsigned>(b, k->m);
+		k->start = gpu_take<unsigned>(b, k->ntiles + 1);
+		k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
+		for (int a = 0; a < dim; a++) {
+			k->cell[a] = gpu_take<unsigned>(b, k->m);
+			k->rest[a] = gpu_take<T>(b, k->m);
+		}
+		k->value = gpu_take<cplx<T>>(b, k->m);
+	}));
 	return gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
 }
 
@@ -324,21 +318,28 @@ usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
 namespace
 {
 
+/* Values in the order of the points to tile order: thread = sorted point. */
+template <class T>
+__device__ void
+carry(unsigned i, const work<T> &k, const cplx<T> *c)
+{
+	k.value[i] = c[k.index[i]];
+}
+
 template <class T>
 int
 to_modes(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
 {
 	const int dim = p->o.dim;
 	work<T> k = {};
-	cplx<T> *room;
-	T *at;
+	cplx<T> *room, *at;
 
 	GPU_DO(usfft_grid(g, p, &k));
 	GPU_DO(gpu_array(g, HOLD_RAW, count_modes(k), &room));
-	GPU_DO(gpu_send(g, HOLD_VALUES, static_cast<const T *>(c), 2 * (size_t)k.m, &at));
+	GPU_DO(gpu_send(g, HOLD_VALUES, static_cast<const cplx<T> *>(c), k.m, &at));
 	GPU_DO(gpu_begin(g));
 	if (at)
-		GPU_DO(usfft_carry(g, k, at, 2));
+		GPU_EACH(g, carry<T>, k.m, k, at);
 	GPU_DO(usfft_spread(g, k, dim));
 	GPU_DO(usfft_get_modes(g, k, dim, sign, room));
 	GPU_DO(gpu_end(g));
@@ -414,7 +415,7 @@ run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 	GPU_DO(gpu_begin(g));
 	GPU_EACH(g, level, m, weights, v, true);
 	for (int i = 0; i < rounds; i++) {
-		GPU_DO(usfft_carry(g, k, &v->re, 2));
+		GPU_EACH(g, carry<double>, m, k, v);
 		GPU_DO(usfft_spread(g, k, dim));
 		GPU_DO(usfft_interp(g, k, dim, v));
 		GPU_EACH(g, level, m, weights, v, false);

@@ -189,9 +189,6 @@ template <class T>
 int usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const T *c,
 	       size_t cstride, given<T> *in, size_t *bad);
 
-/* Copies the values c[j * stride] of the points to k.value, in tile order. */
-template <class T> int usfft_carry(struct gpu *g, const work<T> &k, const T *c, size_t stride);
-
 /*
  * usfft_spread() clears the grid and spreads the points' values to it. usfft_interp() interpolates from the grid to out, in
  * the order in which the points were given.

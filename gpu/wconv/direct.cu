@@ -21,7 +21,6 @@
  * rows again from the second-level cache.
  */
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/taps.h"
 
 namespace
 {

@@ -41,7 +41,6 @@
  */
 #include "gpu/reduce.h"
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/whole.h"
 
 namespace
 {
@@ -75,22 +74,6 @@ wc_is_needed(const struct wconv_plan *p, const wc_tile *t, unsigned n, unsigned 
 		    wconv_kernel(p, t[k].fx + i, t[k].fy + j) != SIZE_MAX)
 			return true;
 	return false;
-}
-
-/* Lists the tiles of those tile rows, of all planes. Their y counts from result `top`. */
-void
-wc_list_tiles(const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_tile *to)
-{
-	for (size_t plane = 0; plane < p->q.planes; plane++)
-		for (size_t ty = rows.from; ty < rows.to; ty++)
-			for (size_t tx = 0; tx < p->x.ntile; tx++) {
-				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
-				*to++ = {(unsigned)plane,	  (unsigned)(X->a - p->x.lo),
-					 (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
-					 (unsigned)(Y->b - Y->a), (unsigned)X->f0,
-					 (unsigned)X->nf,	  (unsigned)Y->f0,
-					 (unsigned)Y->nf};
-			}
 }
 
 /* --- windows ------------------------------------------------------------------------------------------------------- */
@@ -383,11 +366,12 @@ wc_run_tiles(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	return 0;
 }
 
-/* Finds how many of all tiles can be worked on at once, *n, and gives b its sizes and the memory for them. */
+/* Finds how many of n tiles can be worked on at once, o->most, and gives o->tiles its sizes and the memory for them. */
 template <class T>
 int
-wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b, size_t *n)
+wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t n, wc_whole<T> *o)
 {
+	wc_tiles<T> *const b = &o->tiles;
 	size_t room;
 
 	GPU_DO(gpu_room(g, &room));
@@ -399,8 +383,33 @@ wc_lay_out(struct gpu *g, const struct wconv_plan *p, size_t all, wc_tiles<T> *b
 	b->slots = (unsigned)p->slots;
 	const size_t one = gpu_lay(NULL, [&](gpu_block *at) { take_tiles(b, at, 1, 1); });
 	room = room / 2 < ENOUGH ? room / 2 : ENOUGH;
-	*n = room / one < 1 ? 1 : room / one < all ? room / one : all;
-	return gpu_place(g, WC_TILES, [&](gpu_block *at) { take_tiles(b, at, *n, p->x.nfun); });
+	o->most = room / one < 1 ? 1 : room / one < n ? room / one : n;
+	return gpu_place(g, WC_TILES,
+			 [&](gpu_block *at) { take_tiles(b, at, o->most, p->x.nfun); });
+}
+
+/* Lists the tiles of those tile rows, of all planes, and gets what they need. Their y counts from result `top`. */
+template <class T>
+int
+list_tiles(struct gpu *g, const struct wconv_plan *p, wc_span rows, ptrdiff_t top, wc_whole<T> *o)
+{
+	const size_t n = p->q.planes * (rows.to - rows.from) * p->x.ntile;
+	wc_tile *to = o->list = static_cast<wc_tile *>(weir_alloc(n, sizeof *to));
+
+	if (!to)
+		return -ENOMEM;
+	for (size_t plane = 0; plane < p->q.planes; plane++)
+		for (size_t ty = rows.from; ty < rows.to; ty++)
+			for (size_t tx = 0; tx < p->x.ntile; tx++) {
+				const struct wconv_tile *X = &p->x.tile[tx], *Y = &p->y.tile[ty];
+				*to++ = {(unsigned)plane,	  (unsigned)(X->a - p->x.lo),
+					 (unsigned)(Y->a - top),  (unsigned)(X->b - X->a),
+					 (unsigned)(Y->b - Y->a), (unsigned)X->f0,
+					 (unsigned)X->nf,	  (unsigned)Y->f0,
+					 (unsigned)Y->nf};
+			}
+	GPU_DO(gpu_send(g, WC_LIST, o->list, n, &o->tiles.list));
+	return wc_lay_out<T>(g, p, n, o);
 }
 
 /* --- whole items: the convolution, and the adjoint --------------------------------------------------------------------- */
@@ -561,24 +570,17 @@ wc_transform(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, wc_
 	     wc_span fresh)
 {
 	const size_t all = p->q.planes * (tiles.to - tiles.from) * p->x.ntile;
-	wc_tile *const list = static_cast<wc_tile *>(weir_alloc(all, sizeof *list));
-	const gpu_at_end done{[=] { weir_free(list); }};
-	wc_tiles<T> b = {};
-	const wc_tile *device;
-	size_t most;
+	wc_whole<T> o = {};
 
-	if (!list)
-		return -ENOMEM;
-	wc_list_tiles(p, tiles, p->y.tile[tiles.from].a, list);
-	GPU_DO(gpu_send(g, WC_LIST, list, all, &device));
-	GPU_DO(wc_lay_out(g, p, all, &b, &most));
+	GPU_DO(list_tiles(g, p, tiles, p->y.tile[tiles.from].a, &o));
+	wc_tiles<T> b = o.tiles;
 	GPU_DO(gpu_begin(g));
 	GPU_DO(wc_fill_ring(g, p, w, fresh, &b));
 	GPU_DO(wc_sum_kernels(g, p, w, fresh.to > 0, &b));
-	for (size_t at = 0; at < all; at += most) {
-		b.n = (unsigned)(all - at < most ? all - at : most);
-		b.list = device + at;
-		GPU_DO(wc_run_tiles(g, p, w, b, list + at));
+	for (size_t at = 0; at < all; at += o.most) {
+		b.n = (unsigned)(all - at < o.most ? all - at : o.most);
+		b.list = o.tiles.list + at;
+		GPU_DO(wc_run_tiles(g, p, w, b, o.list + at));
 	}
 	return gpu_end(g);
 }
@@ -587,15 +589,7 @@ template <class T>
 int
 wc_open_tiles(struct gpu *g, wc_whole<T> *o)
 {
-	const struct wconv_plan *p = o->p;
-	const size_t n = p->x.ntile * p->y.ntile;
-
-	o->list = static_cast<wc_tile *>(weir_alloc(n, sizeof *o->list));
-	if (!o->list)
-		return -ENOMEM;
-	wc_list_tiles(p, {0, p->y.ntile}, p->y.lo, o->list);
-	GPU_DO(gpu_send(g, WC_LIST, o->list, n, &o->tiles.list));
-	return wc_lay_out<T>(g, p, n, &o->tiles, &o->most);
+	return list_tiles(g, o->p, {0, o->p->y.ntile}, o->p->y.lo, o);
 }
 
 template <class T>

@@ -21,7 +21,7 @@
  */
 #include "gpu/reduce.h"
 
-#include "gpu/wconv/whole.h"
+#include "gpu/wconv/job.h"
 
 extern "C" {
 #include "wconv/restore/restore.h"
@@ -71,7 +71,7 @@ struct wc_extent {
 };
 
 /* Says that so many steps are done. */
-static inline void
+void
 wc_tell(const struct wconv_restore *d, size_t steps)
 {
 	if (d->o.tell)
@@ -151,25 +151,18 @@ cut(size_t i, const T *x, const T *s, T dark, T floor, size_t from, size_t ew, u
 /* --- the host's part ----------------------------------------------------------------------------------------------- */
 
 template <class T>
-void
-lay_out(gpu_block *b, wc_pictures<T> *v)
-{
-	v->y = gpu_take<T>(b, v->n);
-	v->f = gpu_take<T>(b, v->n);
-	v->r = gpu_take<T>(b, v->n);
-	v->x = gpu_take<T>(b, v->m);
-	v->p = gpu_take<T>(b, v->m);
-	v->s = gpu_take<T>(b, v->m);
-}
-
-template <class T>
 int
 open_pictures(wc_pictures<T> *v)
 {
 	struct gpu *const g = v->g;
 	const unsigned parts = gpu_blocks(v->m > v->n ? v->m : v->n, WC_PER_BLOCK);
 
-	GPU_DO(gpu_place(g, WC_PICTURES, [&](gpu_block *b) { lay_out<T>(b, v); }));
+	GPU_DO(gpu_place(g, WC_PICTURES, [&](gpu_block *b) {
+		for (T **data : {&v->y, &v->f, &v->r})
+			*data = gpu_take<T>(b, v->n);
+		for (T **estimate : {&v->x, &v->p, &v->s})
+			*estimate = gpu_take<T>(b, v->m);
+	}));
 	GPU_DO(gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
 		v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(b, parts));
 		v->total = gpu_take<wc_scalars>(b, 1);
@@ -304,34 +297,22 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 	return gpu_end(g);
 }
 
-/* Makes r = y / (A x + sky), and asks for the sum of the misfit's squares where it decides something. */
-template <class T>
-int
-compare(wc_pictures<T> *v, bool ask, double *squares)
-{
-	struct gpu *const g = v->g;
-	const struct wconv_restore *d = v->d;
-
-	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
-	GPU_DO(sum_all<divide<T>>(v, v->n, v->y, v->f, (T)d->o.sky, (T)d->least, v->r));
-	if (!ask)
-		return 0;
-	GPU_DO(add_total(v, v->n, MISFIT));
-	return gpu_down(g, squares, &v->total->rr, sizeof *squares);
-}
-
-/* Does one step, unless the steps end before it: *ends. */
+/* Does one step, unless the steps end before it: *ends. The misfit's sum of squares is asked for where it decides something. */
 template <class T>
 int
 step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *ends)
 {
 	struct gpu *const g = v->g;
 	const struct wconv_restore *d = v->d;
-	const bool ask = d->o.noise > 0 || done->steps == d->o.steps;
 	double squares = INFINITY;
 
 	GPU_DO(gpu_begin(g));
-	GPU_DO(compare<T>(v, ask, &squares));
+	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
+	GPU_DO(sum_all<divide<T>>(v, v->n, v->y, v->f, (T)d->o.sky, (T)d->least, v->r));
+	if (d->o.noise > 0 || done->steps == d->o.steps) {
+		GPU_DO(add_total(v, v->n, MISFIT));
+		GPU_DO(gpu_down(g, &squares, &v->total->rr, sizeof squares));
+	}
 	*ends = wconv_restore_ends(d, done, squares, known);
 	if (!*ends) {
 		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
@@ -471,35 +452,6 @@ wc_least_squares(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_re
 
 /* --- all of it ----------------------------------------------------------------------------------------------------- */
 
-/* Sends y, finds the known samples, and sets v->r to 1 there, else to 0. */
-template <class T>
-int
-take_data(wc_pictures<T> *v, const void *y, struct wconv_known *k)
-{
-	struct gpu *const g = v->g;
-	wc_extent count, known;
-
-	GPU_DO(gpu_up(g, v->y, y, v->n * sizeof(T)));
-	GPU_EACH(g, find_known<T>, v->n, v->y, v->r, v->f);
-	GPU_DO(wc_measure<T>(v, v->r, v->n, &count));
-	GPU_DO(wc_measure<T>(v, v->f, v->n, &known));
-	*k = {(size_t)count.sum, known.sum, known.most > known.least ? known.most : known.least};
-	return 0;
-}
-
-/* Sends the part of the estimate that lies where the data do. s: NULL, or what decides where it is known. */
-template <class T>
-int
-give_estimate(wc_pictures<T> *v, const T *s, void *to)
-{
-	struct gpu *const g = v->g;
-	const struct wconv_restore *d = v->d;
-
-	GPU_EACH(g, cut<T>, v->n, v->x, s, (T)d->dark, (T)d->floor, d->oy * d->ew + d->ox, d->ew,
-		 (unsigned)d->w, v->f);
-	return gpu_down(g, to, v->f, v->n * sizeof(T));
-}
-
 template <class T>
 int
 restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct wconv_restored *done,
@@ -507,8 +459,7 @@ restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct w
 {
 	const bool squares = d->o.least_squares;
 	wc_pictures<T> v = {};
-	const gpu_at_end closed{[&] { wc_whole_close<T>(&v.a); }};
-	struct wconv_known k;
+	wc_extent count, known;
 
 	v.g = g;
 	v.d = d;
@@ -516,9 +467,16 @@ restore(struct gpu *g, struct wconv_restore *d, const void *y, void *x, struct w
 	v.m = d->ew * d->eh;
 	done->steps = 0;
 	GPU_DO(open_pictures<T>(&v));
-	GPU_DO(take_data<T>(&v, y, &k));
+	GPU_DO(gpu_up(g, v.y, y, v.n * sizeof(T)));
+	GPU_EACH(g, find_known<T>, v.n, v.y, v.r, v.f);
+	GPU_DO(wc_measure<T>(&v, v.r, v.n, &count));
+	GPU_DO(wc_measure<T>(&v, v.f, v.n, &known));
+	const struct wconv_known k = {(size_t)count.sum, known.sum, max(known.most, known.least)};
 	GPU_DO(squares ? wc_least_squares<T>(&v, &k, done, why) : wc_lucy<T>(&v, &k, done, why));
-	return give_estimate<T>(&v, squares ? NULL : v.s, x);
+	/* the part of the estimate that lies where the data do */
+	GPU_EACH(g, cut<T>, v.n, v.x, squares ? NULL : v.s, (T)d->dark, (T)d->floor,
+		 d->oy * d->ew + d->ox, d->ew, (unsigned)d->w, v.f);
+	return gpu_down(g, x, v.f, v.n * sizeof(T));
 }
 
 } // namespace

@@ -1,6 +1,8 @@
 /* Weights, places and kernels of a picture and of a step: made by the host, sent to the device. */
 #include "gpu/wconv/job.h"
 
+#include <algorithm>
+
 namespace
 {
 
@@ -15,40 +17,11 @@ wc_weights(const struct wconv_axis *a)
 unsigned
 first_function(const struct wconv_axis *a, ptrdiff_t x)
 {
-	unsigned f = 0;
-
 	if (a->degree >= 0)
 		return 0;
-	for (size_t lo = 1, hi = a->nfun; lo < hi;) { /* the last with left <= x */
-		const size_t mid = lo + (hi - lo) / 2;
-		if (a->left[mid] <= (double)x) {
-			f = (unsigned)mid;
-			lo = mid + 1;
-		} else {
-			hi = mid;
-		}
-	}
-	return f;
-}
-
-double
-weight_of(const struct wconv_axis *a, size_t f, ptrdiff_t x)
-{
-	return f < a->nfun ? wconv_weight(a, f, x) : 0;
-}
-
-template <class T>
-void
-lay_tables(gpu_block *b, const struct wconv_plan *p, wc_work<T> *w)
-{
-	const size_t kernels = p->q.gx * p->q.gy;
-
-	w->wx = gpu_take<T>(b, (size_t)w->nwx * w->width);
-	w->fx = gpu_take<unsigned>(b, w->width);
-	w->column = gpu_take<int>(b, w->width + w->kw - 1);
-	w->seg = gpu_take<wc_segment>(b, w->width);
-	w->number = gpu_take<unsigned>(b, (size_t)w->nfx * w->nfy);
-	w->sum = wconv_divides(&p->q) ? gpu_take<double>(b, kernels) : NULL;
+	/* the last with left <= x */
+	return (unsigned)(std::upper_bound(a->left + 1, a->left + a->nfun, (double)x) - a->left) -
+	       1;
 }
 
 /* Cuts a row to runs of at most WC_SPAN results with the same functions. Returns how many; *longest: the most results of one. */
@@ -77,26 +50,8 @@ fill_weights(const struct wconv_axis *a, ptrdiff_t first, size_t n, unsigned *fu
 		const ptrdiff_t at = first + (ptrdiff_t)i;
 		const unsigned f = function[i] = first_function(a, at);
 		for (size_t k = 0; k < wc_weights(a); k++)
-			weight[k * n + i] = (T)weight_of(a, f + k, at);
+			weight[k * n + i] = f + k < a->nfun ? (T)wconv_weight(a, f + k, at) : 0;
 	}
-}
-
-template <class T>
-void
-fill_tables(const struct wconv_plan *p, wc_work<T> *w)
-{
-	const struct wconv_axis *a = &p->x;
-
-	fill_weights(a, a->lo, w->width, w->fx, w->wx);
-	for (size_t i = 0; i < w->width + w->kw - 1; i++)
-		w->column[i] = (int)wc_place(a, a->lo - a->before + (ptrdiff_t)i);
-	for (size_t f = 0; f < (size_t)w->nfx * w->nfy; f++) {
-		const size_t k = wconv_kernel(p, f % w->nfx, f / w->nfx);
-		w->number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
-	}
-	if (w->sum)
-		memcpy(w->sum, p->sum, p->q.gx * p->q.gy * sizeof *w->sum);
-	w->segments = cut_segments(a, w->seg, &w->longest);
 }
 
 /* The kernels as convolve() wants them. */
@@ -170,8 +125,29 @@ template <class T>
 int
 wc_send_tables(struct gpu *g, const struct wconv_plan *p, wc_work<T> *w)
 {
-	return gpu_place_filled(
-	    g, WC_TABLES, [=](gpu_block *b) { lay_tables(b, p, w); }, [=] { fill_tables(p, w); });
+	const struct wconv_axis *a = &p->x;
+	const size_t kernels = p->q.gx * p->q.gy, functions = (size_t)w->nfx * w->nfy;
+
+	const auto lay = [=](gpu_block *b) {
+		w->wx = gpu_take<T>(b, (size_t)w->nwx * w->width);
+		w->fx = gpu_take<unsigned>(b, w->width);
+		w->column = gpu_take<int>(b, w->width + w->kw - 1);
+		w->seg = gpu_take<wc_segment>(b, w->width);
+		w->number = gpu_take<unsigned>(b, functions);
+		w->sum = wconv_divides(&p->q) ? gpu_take<double>(b, kernels) : NULL;
+	};
+	return gpu_place_filled(g, WC_TABLES, lay, [=] {
+		fill_weights(a, a->lo, w->width, w->fx, w->wx);
+		for (size_t i = 0; i < w->width + w->kw - 1; i++)
+			w->column[i] = (int)wc_place(a, a->lo - a->before + (ptrdiff_t)i);
+		for (size_t f = 0; f < functions; f++) {
+			const size_t k = wconv_kernel(p, f % w->nfx, f / w->nfx);
+			w->number[f] = k == SIZE_MAX ? WC_NONE : (unsigned)k;
+		}
+		if (w->sum)
+			memcpy(w->sum, p->sum, kernels * sizeof *w->sum);
+		w->segments = cut_segments(a, w->seg, &w->longest);
+	});
 }
 
 template <class T>

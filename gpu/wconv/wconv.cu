@@ -92,15 +92,6 @@ take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
 	return gpu_end(g);
 }
 
-template <class T>
-int
-sum_rows(struct gpu *g, const wc_work<T> &w)
-{
-	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_sum<T>(g, w));
-	return gpu_end(g);
-}
-
 /* Share i of n of a step. */
 template <class T>
 int
@@ -123,9 +114,14 @@ run_share(struct gpu *g, size_t i, size_t n, const struct wconv_plan *p, const v
 	w.ring = ring;
 	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
 	GPU_DO(wc_send_step<T>(g, p, p->depth, share.first, share.n, &w));
-	GPU_DO(p->direct ? sum_rows<T>(g, w)
-			 : wc_transform<T>(g, p, w, {share.tile0, share.tile1},
-					   new_functions(p, share, before)));
+	if (p->direct) {
+		GPU_DO(gpu_begin(g));
+		GPU_DO(wc_sum<T>(g, w));
+		GPU_DO(gpu_end(g));
+	} else {
+		GPU_DO(wc_transform<T>(g, p, w, {share.tile0, share.tile1},
+				       new_functions(p, share, before)));
+	}
 	const gpu_result made = {static_cast<char *>(out) +
 				     (size_t)(share.first - all.first) * out_row,
 				 w.out, share.n * out_row};

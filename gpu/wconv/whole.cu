@@ -28,10 +28,7 @@
  *
  * The adjoint by transforms: fft.cu.
  */
-#include "gpu/wconv/whole.h"
-
 #include "gpu/wconv/pixel.h"
-#include "gpu/wconv/taps.h"
 
 /* --- by sums ---------------------------------------------------------------------------------------------------------- */
 
@@ -248,23 +245,6 @@ send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
 	    });
 }
 
-template <class T>
-int
-wc_adjoint_open(struct gpu *g, wc_whole<T> *o)
-{
-	const wc_work<T> &w = o->w;
-	wc_adjoint<T> *const a = &o->a;
-
-	a->wide = w.width + w.kw - 1;
-	a->high = w.rows + w.kh - 1;
-	a->item_w = (unsigned)o->p->q.w;
-	a->item_h = (unsigned)o->p->q.h;
-	GPU_DO(gpu_array(g, WC_RING, (size_t)a->high * a->wide, &a->padded));
-	if (w.renormalise || w.sum)
-		GPU_DO(gpu_array(g, WC_WEIGHED, (size_t)w.rows * w.width, &a->weighed));
-	return send_folds<T>(g, o->p, a);
-}
-
 } // namespace
 
 template <class T>
@@ -297,7 +277,6 @@ int
 run_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, void *out)
 {
 	wc_whole<T> o = {};
-	const gpu_at_end done{[&] { wc_whole_close<T>(&o); }};
 	T *y, *x;
 
 	GPU_DO(wc_whole_open<T>(g, p, &o));
@@ -316,22 +295,24 @@ template <class T>
 int
 wc_whole_open(struct gpu *g, const struct wconv_plan *p, wc_whole<T> *o)
 {
-	o->p = p;
-	o->w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
-	GPU_DO(wc_send_kernels<T>(g, p));
-	GPU_DO(wc_send_tables<T>(g, p, &o->w));
-	GPU_DO(wc_send_step<T>(g, p, p->q.h, p->y.lo, o->w.rows, &o->w));
-	o->w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
-	GPU_DO(wc_adjoint_open<T>(g, o));
-	return p->direct ? 0 : wc_open_tiles<T>(g, o);
-}
+	wc_work<T> &w = o->w;
+	wc_adjoint<T> *const a = &o->a;
 
-template <class T>
-void
-wc_whole_close(wc_whole<T> *o)
-{
-	weir_free(o->list);
-	*o = {};
+	o->p = p;
+	w = wc_work_of<T>(p, (size_t)(p->y.hi - p->y.lo));
+	GPU_DO(wc_send_kernels<T>(g, p));
+	GPU_DO(wc_send_tables<T>(g, p, &w));
+	GPU_DO(wc_send_step<T>(g, p, p->q.h, p->y.lo, w.rows, &w));
+	w.kernel = static_cast<const T *>(g->held[WC_KERNELS]);
+	a->wide = w.width + w.kw - 1;
+	a->high = w.rows + w.kh - 1;
+	a->item_w = (unsigned)p->q.w;
+	a->item_h = (unsigned)p->q.h;
+	GPU_DO(gpu_array(g, WC_RING, (size_t)a->high * a->wide, &a->padded));
+	if (w.renormalise || w.sum)
+		GPU_DO(gpu_array(g, WC_WEIGHED, (size_t)w.rows * w.width, &a->weighed));
+	GPU_DO(send_folds<T>(g, p, a));
+	return p->direct ? 0 : wc_open_tiles<T>(g, o);
 }
 
 template <class T>
@@ -352,7 +333,6 @@ gpu_wconv_adjoint(struct gpu *g, const struct wconv_plan *p, const void *in, voi
 
 #define INSTANCES(T)                                                                        \
 	template int wc_whole_open(struct gpu *, const struct wconv_plan *, wc_whole<T> *); \
-	template void wc_whole_close(wc_whole<T> *);                                        \
 	template int wc_convolve(struct gpu *, wc_whole<T> *, const T *, T *);              \
 	template int wc_scatter_back(struct gpu *, wc_whole<T> *, const T *, T *);
 INSTANCES(float)
