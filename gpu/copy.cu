@@ -296,26 +296,6 @@ find(gpu_courier *const *at)
 	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
 }
 
-} // namespace
-
-int
-gpu_settle_here(struct gpu *g, const void *host, size_t bytes)
-{
-	gpu_courier *const c = find(&g->down);
-
-	if (!c)
-		return 0;
-	pthread_mutex_lock(&c->lock);
-	if (!host || load_meets(c->load, host, bytes))
-		await(c);
-	const cudaError_t e = c->e;
-	pthread_mutex_unlock(&c->lock);
-	return gpu_failed(g, e, "cudaMemcpyAsync") ? -EIO : 0;
-}
-
-namespace
-{
-
 /* Makes room for what goes up, after results have arrived that are part of it. */
 bool
 make_ready(gpu_courier *c)
@@ -589,6 +569,21 @@ gpu_later(struct gpu *g, const struct gpu_result *r, size_t n)
 		err = gpu_down(g, r[i].host, r[i].device, r[i].bytes);
 	weir_free(s);
 	return err;
+}
+
+int
+gpu_settle_here(struct gpu *g, const void *host, size_t bytes)
+{
+	gpu_courier *const c = find(&g->down);
+
+	if (!c)
+		return 0;
+	pthread_mutex_lock(&c->lock);
+	if (!host || load_meets(c->load, host, bytes))
+		await(c);
+	const cudaError_t e = c->e;
+	pthread_mutex_unlock(&c->lock);
+	return gpu_failed(g, e, "cudaMemcpyAsync") ? -EIO : 0;
 }
 
 int

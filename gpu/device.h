@@ -313,14 +313,6 @@ gpu_place(struct gpu *g, int slot, F lay)
 	return 0;
 }
 
-/* Sends n elements to an array that kernels only read. */
-template <class E>
-int
-gpu_fill(struct gpu *g, const E *at, const E *host, size_t n)
-{
-	return gpu_up(g, const_cast<E *>(at), host, n * sizeof(E));
-}
-
 /* Arrays on the device with the values that fill() gives them where they lie on the host. Returns 0, -ENOMEM or -EIO. */
 template <class L, class F>
 int

@@ -5,10 +5,10 @@
 #include "gpu/device.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wordexp.h>
 
 #include "gpu/fft.h"
 
@@ -78,54 +78,30 @@ failed(struct gpu *g, int result, const char *call)
 
 /* --- the library --------------------------------------------------------------------------------------------------- */
 
-/* dlopen() of a path or name; of a pattern, of the first path that it matches. */
-void *
-open_first(const char *pattern)
-{
-	void *lib = NULL;
-	glob_t found;
+#define PACKAGES(kind) "/lib/python3*/" kind "/nvidia/*/lib/libcufft.so.%1$d*"
 
-	if (!strchr(pattern, '*'))
-		return dlopen(pattern, RTLD_NOW | RTLD_LOCAL);
-	if (!glob(pattern, 0, NULL, &found))
-		for (size_t i = 0; i < found.gl_pathc && !lib; i++)
-			lib = dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_LOCAL);
-	globfree(&found);
-	return lib;
-}
+/* Where the loader looks, where CUDA's installer puts the library, and where Python's packages do; of version %1$d. */
+constexpr char
+    PLACES[] = "libcufft.so.%1$d \"${CUDA_HOME:-/none}\"/lib64/libcufft.so.%1$d*"
+	       " /usr/local/cuda*/lib64/libcufft.so.%1$d*"
+	       " \"${CONDA_PREFIX:-/none}\"/lib/libcufft.so.%1$d*"
+	       " \"${VIRTUAL_ENV:-/none}\"" PACKAGES("site-packages") " /usr/local" PACKAGES(
+		   "*-packages") " /usr" PACKAGES("*-packages") " \"${HOME:-/none}\"/"
+								".local" PACKAGES("site-packages");
 
-/* The library of that version in a directory; below: a variable of the environment that names the beginning of the path. */
-void *
-open_below(const char *below, const char *dir, int version)
-{
-	const char *begin = below ? getenv(below) : "";
-	char name[4096];
-
-	if (!begin || (below && !*begin) ||
-	    snprintf(name, sizeof name, "%s%slibcufft.so.%d%s", begin, dir, version,
-		     *dir ? "*" : "") >= (int)sizeof name)
-		return NULL;
-	return open_first(name);
-}
-
-/* Where the loader looks, where CUDA's installer puts the library, and where Python's packages do. */
 void *
 search(int version)
 {
-	static const struct {
-		const char *below, *dir;
-	} places[] = {{NULL, ""},
-		      {"CUDA_HOME", "/lib64/"},
-		      {NULL, "/usr/local/cuda*/lib64/"},
-		      {"CONDA_PREFIX", "/lib/"},
-		      {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
-		      {NULL, "/usr/local/lib/python3*/*-packages/nvidia/*/lib/"},
-		      {NULL, "/usr/lib/python3*/*-packages/nvidia/*/lib/"},
-		      {"HOME", "/.local/lib/python3*/site-packages/nvidia/*/lib/"}};
+	char words[1024];
+	wordexp_t path;
 	void *lib = NULL;
 
-	for (size_t i = 0; i < sizeof places / sizeof *places && !lib; i++)
-		lib = open_below(places[i].below, places[i].dir, version);
+	snprintf(words, sizeof words, PLACES, version);
+	if (wordexp(words, &path, WRDE_NOCMD))
+		return NULL;
+	for (size_t i = 0; i < path.we_wordc && !lib; i++)
+		lib = dlopen(path.we_wordv[i], RTLD_NOW | RTLD_LOCAL);
+	wordfree(&path);
 	return lib;
 }
 
@@ -170,11 +146,16 @@ find(struct gpu *g, void *lib, const char *name, F *f)
 	return at != NULL;
 }
 
-/* The library stays open until the process ends. */
+/* g->ffts, with the library in it, which stays open until the process ends. */
 int
-load(struct gpu *g, library *l)
+begin(struct gpu *g)
 {
-	void *lib = open_library(g);
+	if (g->ffts)
+		return 0;
+	if (!(g->ffts = static_cast<struct gpu_ffts *>(calloc(1, sizeof *g->ffts))))
+		return -ENOMEM;
+	library *const l = &g->ffts->l;
+	void *const lib = open_library(g);
 	const bool ok = lib && find(g, lib, "cufftCreate", &l->create) &&
 			find(g, lib, "cufftSetAutoAllocation", &l->autos) &&
 			find(g, lib, "cufftMakePlanMany64", &l->make) &&
@@ -188,68 +169,39 @@ load(struct gpu *g, library *l)
 			find(g, lib, "cufftExecZ2D", &l->inverse[1]) &&
 			find(g, lib, "cufftDestroy", &l->destroy);
 
-	return ok ? 0 : -EIO;
-}
-
-/* g->ffts, with the library in it. */
-int
-begin(struct gpu *g)
-{
-	if (g->ffts)
-		return 0;
-	if (!(g->ffts = static_cast<struct gpu_ffts *>(calloc(1, sizeof *g->ffts))))
-		return -ENOMEM;
-	const int err = load(g, &g->ffts->l);
-	if (err)
+	if (!ok)
 		gpu_fft_release(g);
-	return err;
+	return ok ? 0 : -EIO;
 }
 
 /* --- plans --------------------------------------------------------------------------------------------------------- */
 
-bool
-same_side(const gpu_fft_side &a, const gpu_fft_side &b, int rank)
-{
-	for (int i = 1; i < rank; i++)
-		if (a.embed[i] != b.embed[i])
-			return false;
-	return a.stride == b.stride && a.dist == b.dist;
-}
-
+/* What is beyond a rank is 0. */
 bool
 same(const struct gpu_fft &a, const struct gpu_fft &b)
 {
-	if (a.kind != b.kind || a.is_double != b.is_double || a.rank != b.rank ||
-	    a.batch != b.batch)
-		return false;
-	for (int i = 0; i < a.rank; i++)
-		if (a.n[i] != b.n[i])
-			return false;
-	return same_side(a.in, b.in, a.rank) && same_side(a.out, b.out, a.rank);
-}
-
-int
-type_of(const struct gpu_fft &f)
-{
-	static const int type[3] = {0x29, 0x2a, 0x2c}; /* doubles: + 0x40 */
-
-	return type[f.kind] + (f.is_double ? 0x40 : 0);
+	return a.kind == b.kind && a.is_double == b.is_double && a.rank == b.rank &&
+	       a.batch == b.batch && !memcmp(a.n, b.n, sizeof a.n) &&
+	       !memcmp(&a.in, &b.in, sizeof a.in) && !memcmp(&a.out, &b.out, sizeof a.out);
 }
 
 int
 make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
 {
+	static const int type[3] = {0x29, 0x2a, 0x2c}; /* doubles: + 0x40 */
+
 	p->f = *f;
 	p->area = NULL;
 	FFT_TRY(g, "cufftCreate", l->create(&p->plan));
-	const bool e = failed(g, l->autos(p->plan, 0), "cufftSetAutoAllocation") ||
-		       failed(g,
-			      l->make(p->plan, f->rank, p->f.n, p->f.in.embed, f->in.stride,
-				      f->in.dist, p->f.out.embed, f->out.stride, f->out.dist,
-				      type_of(*f), f->batch, &p->work),
-			      "cufftMakePlanMany64") ||
-		       failed(g, l->stream(p->plan, g->stream[0]), "cufftSetStream") ||
-		       (!p->work && failed(g, l->work(p->plan, NULL), "cufftSetWorkArea"));
+	const bool e =
+	    failed(g, l->autos(p->plan, 0), "cufftSetAutoAllocation") ||
+	    failed(g,
+		   l->make(p->plan, f->rank, p->f.n, p->f.in.embed, f->in.stride, f->in.dist,
+			   p->f.out.embed, f->out.stride, f->out.dist,
+			   type[f->kind] + (f->is_double ? 0x40 : 0), f->batch, &p->work),
+		   "cufftMakePlanMany64") ||
+	    failed(g, l->stream(p->plan, g->stream[0]), "cufftSetStream") ||
+	    (!p->work && failed(g, l->work(p->plan, NULL), "cufftSetWorkArea"));
 	if (e)
 		l->destroy(p->plan);
 	return e ? -EIO : 0;
@@ -304,6 +256,32 @@ get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 	return timed ? gpu_begin(g) : 0;
 }
 
+/* --- slices -------------------------------------------------------------------------------------------------------- */
+
+/*
+ * Transforms of an array most of which is empty, or not wanted, along its slowest axis: gpu/fft.h.
+ *
+ *	slowest axis	one call over all lines, which lie side by side: stride and batch are a slice's samples
+ *	others		a batch of slices, of one axis less: two calls, since what is kept lies at both ends
+ *
+ * Bytes, in passes over the whole array (a read and a write of each sample; a part s of the slices being kept): 1 and s (dim - 1)
+ * more, where one plan of dim axes takes dim. With oversampling 2 (s = 1/2): 1.5 of 2 in 2-D, 2 of 3 in 3-D; 1.25 (s = .8): 1.8 and
+ * 2.6. To leave out lines within the slices as well would take a call a slice (cuFFT's batches have one distance), and its
+ * 2 to 4 us exceed what 320 x 320 samples of a slice take; or copies into rows of their own, which cost more than that saves.
+ */
+int
+transform_others(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data)
+{
+	const size_t sample = 2 * (f->slowest.is_double ? sizeof(double) : sizeof(float));
+
+	for (int i = 0; i < 2; i++) {
+		char *const at = static_cast<char *>(data) + f->at[i] * sample;
+		if (f->others[i].batch)
+			GPU_DO(gpu_fft(g, &f->others[i], sign, at, at));
+	}
+	return 0;
+}
+
 } // namespace
 
 struct gpu_fft
@@ -332,19 +310,6 @@ gpu_fft_prepare(struct gpu *g, const struct gpu_fft *f)
 	return p->work ? gpu_hold(g, GPU_SLOT_FFT, p->work, &area) : 0;
 }
 
-/* The plan works in the memory that all plans share now. A plan that does already is left alone: a graph may be captured. */
-static int
-set_area(struct gpu *g, planned *p)
-{
-	void *const area = g->held[GPU_SLOT_FFT];
-
-	if (p->work && p->area != area) {
-		FFT_TRY(g, "cufftSetWorkArea", g->ffts->l.work(p->plan, area));
-		p->area = area;
-	}
-	return 0;
-}
-
 int
 gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
 {
@@ -352,8 +317,13 @@ gpu_fft(struct gpu *g, const struct gpu_fft *f, int sign, void *in, void *out)
 
 	GPU_DO(gpu_fft_prepare(g, f));
 	GPU_DO(get_plan(g, f, &p));
-	GPU_DO(set_area(g, p));
 	const library *l = &g->ffts->l;
+	void *const area = g->held[GPU_SLOT_FFT]; /* all plans share it */
+	if (p->work && p->area != area) {
+		/* A plan that works there already is left alone: a graph may be captured. */
+		FFT_TRY(g, "cufftSetWorkArea", l->work(p->plan, area));
+		p->area = area;
+	}
 	if (f->kind == GPU_FFT_C2C)
 		FFT_TRY(g, "cufftExecC2C", l->complex[f->is_double](p->plan, in, out, sign));
 	else if (f->kind == GPU_FFT_R2C)
@@ -373,37 +343,6 @@ gpu_fft_release(struct gpu *g)
 	free(g->ffts);
 	g->ffts = NULL;
 }
-
-/* --- slices -------------------------------------------------------------------------------------------------------- */
-
-/*
- * Transforms of an array most of which is empty, or not wanted, along its slowest axis: gpu/fft.h.
- *
- *	slowest axis	one call over all lines, which lie side by side: stride and batch are a slice's samples
- *	others		a batch of slices, of one axis less: two calls, since what is kept lies at both ends
- *
- * Bytes, in passes over the whole array (a read and a write of each sample; a part s of the slices being kept): 1 and s (dim - 1)
- * more, where one plan of dim axes takes dim. With oversampling 2 (s = 1/2): 1.5 of 2 in 2-D, 2 of 3 in 3-D; 1.25 (s = .8): 1.8 and
- * 2.6. To leave out lines within the slices as well would take a call a slice (cuFFT's batches have one distance), and its
- * 2 to 4 us exceed what 320 x 320 samples of a slice take; or copies into rows of their own, which cost more than that saves.
- */
-namespace
-{
-
-int
-transform_others(struct gpu *g, const struct gpu_fft_slices *f, int sign, void *data)
-{
-	const size_t sample = 2 * (f->slowest.is_double ? sizeof(double) : sizeof(float));
-
-	for (int i = 0; i < 2; i++) {
-		char *const at = static_cast<char *>(data) + f->at[i] * sample;
-		if (f->others[i].batch)
-			GPU_DO(gpu_fft(g, &f->others[i], sign, at, at));
-	}
-	return 0;
-}
-
-} // namespace
 
 struct gpu_fft_slices
 gpu_fft_slices(bool is_double, int dim, const size_t *n, size_t head, size_t tail)

@@ -46,26 +46,23 @@ do_nothing()
 }
 
 int
-refuse_other(struct gpu *g)
-{
-	cudaFuncAttributes kernel;
-	const cudaError_t e = cudaFuncGetAttributes(&kernel, do_nothing);
-
-	if (e != cudaErrorNoKernelImageForDevice && e != cudaErrorInvalidDeviceFunction)
-		return gpu_failed(g, e, "cudaFuncGetAttributes") ? -EIO : 0;
-	cudaGetLastError();
-	snprintf(g->why, sizeof g->why,
-		 "%.100s has compute capability %d.%d, and this program was built for others",
-		 g->prop.name, g->prop.major, g->prop.minor);
-	return -EIO;
-}
-
-int
 prepare(struct gpu *g)
 {
+	cudaFuncAttributes kernel;
+
 	GPU_TRY(g, cudaSetDevice(g->number));
 	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
-	GPU_DO(refuse_other(g));
+	const cudaError_t e = cudaFuncGetAttributes(&kernel, do_nothing);
+	if (e == cudaErrorNoKernelImageForDevice || e == cudaErrorInvalidDeviceFunction) {
+		cudaGetLastError();
+		snprintf(
+		    g->why, sizeof g->why,
+		    "%.100s has compute capability %d.%d, and this program was built for others",
+		    g->prop.name, g->prop.major, g->prop.minor);
+		return -EIO;
+	}
+	if (gpu_failed(g, e, "cudaFuncGetAttributes"))
+		return -EIO;
 	GPU_TRY(g, cudaStreamCreate(&g->stream[0]));
 	return gpu_open_copies(g);
 }
@@ -113,17 +110,6 @@ is_open(const struct gpu *g, int number)
 	return g;
 }
 
-/* "name, name": what gpu_name() says. */
-void
-name_all(struct gpu *first)
-{
-	size_t n = 0;
-
-	for (const struct gpu *g = first; g && n < sizeof first->names; g = g->next)
-		n += (size_t)snprintf(first->names + n, sizeof first->names - n, "%s%s",
-				      g == first ? "" : ", ", g->prop.name);
-}
-
 /* Opens all devices of the list, the first in `first`; false with a sentence in why. */
 bool
 open_list(struct gpu *first, const char *list, int count, char why[GPU_WHY])
@@ -148,9 +134,13 @@ open_list(struct gpu *first, const char *list, int count, char why[GPU_WHY])
 		}
 		return false;
 	} while (*at);
-	for (struct gpu *g = first; g; g = g->next)
+	size_t n = 0;
+	for (struct gpu *g = first; g; g = g->next) {
 		g->rest = g->next;
-	name_all(first);
+		if (n < sizeof first->names) /* "name, name" */
+			n += (size_t)snprintf(first->names + n, sizeof first->names - n, "%s%s",
+					      g == first ? "" : ", ", g->prop.name);
+	}
 	cudaSetDevice(first->number);
 	return true;
 }
@@ -170,29 +160,21 @@ open_in(struct gpu *g, const char *list, char why[GPU_WHY])
 
 /* --- a thread that opens ----------------------------------------------------------------------------------------- */
 
-/* The GPUs of this machine, as Linux lists them; 0: it does not. */
-size_t
-count_listed()
-{
-	glob_t found;
-	const size_t n = glob("/proc/driver/nvidia/gpus/*", 0, NULL, &found) ? 0 : found.gl_pathc;
-
-	globfree(&found);
-	return n;
-}
-
 /*
  * Hides all GPUs but the one that a list of one names, since the driver takes its time for each that it sees. Returns the list
- * as it is to be read now. A number that may not be there stays what it is, so the message names those that are.
+ * as it is to be read now. A number that may not be there stays what it is, so the message names those that are. Linux lists them.
  */
 const char *
 see_one(const char *list)
 {
 	char *end, name[32];
 	const unsigned long number = strtoul(list, &end, 10);
-	const size_t n = getenv("CUDA_VISIBLE_DEVICES") ? 0 : count_listed();
+	glob_t found;
+	const size_t n = glob("/proc/driver/nvidia/gpus/*", 0, NULL, &found) ? 0 : found.gl_pathc;
 
-	if (n < 2 || *end || (*list && (*list < '0' || *list > '9')) || number >= n)
+	globfree(&found);
+	if (getenv("CUDA_VISIBLE_DEVICES") || n < 2 || *end ||
+	    (*list && (*list < '0' || *list > '9')) || number >= n)
 		return list;
 	snprintf(name, sizeof name, "%lu", number);
 	return setenv("CUDA_VISIBLE_DEVICES", name, 0) ? list : "0";
@@ -217,32 +199,6 @@ finish(gpu_opening *o)
 		pthread_join(o->thread, NULL);
 	__atomic_store_n(&o->over, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&o->lock);
-}
-
-/* The devices that the list names. */
-size_t
-listed(const struct gpu *g)
-{
-	size_t n = 1;
-
-	for (const char *at = g->opening->list; *at; at++)
-		n += *at == ',';
-	return n;
-}
-
-/* Waits, and frees what gpu_start() has kept. */
-void
-end_opening(struct gpu *g)
-{
-	gpu_opening *const o = g->opening;
-
-	if (!o)
-		return;
-	finish(o);
-	pthread_mutex_destroy(&o->lock);
-	free(o->list);
-	free(o);
-	g->opening = NULL;
 }
 
 /* --- several devices ----------------------------------------------------------------------------------------------- */
@@ -311,7 +267,7 @@ gpu_open(const char *list, char why[GPU_WHY])
 struct gpu *
 gpu_start(const char *list, void (*refuse)(const char *why))
 {
-	struct gpu *g = static_cast<struct gpu *>(calloc(1, sizeof *g));
+	struct gpu *g = new_gpu();
 	gpu_opening *o = static_cast<gpu_opening *>(calloc(1, sizeof *o));
 	char *seen = strdup(see_one(list));
 
@@ -361,7 +317,13 @@ gpu_close(struct gpu *g)
 {
 	if (!g)
 		return;
-	end_opening(g);
+	if (gpu_opening *const o = g->opening) {
+		finish(o);
+		pthread_mutex_destroy(&o->lock);
+		free(o->list);
+		free(o);
+		g->opening = NULL;
+	}
 	gpu_close(g->next);
 	g->next = NULL;
 	cudaSetDevice(g->number);
@@ -377,11 +339,14 @@ gpu_count(const struct gpu *g)
 {
 	size_t n = 0;
 
-	if (!gpu_is_open(g))
-		return listed(g);
-	for (; g; g = g->next)
-		n++;
-	return n;
+	if (gpu_is_open(g)) {
+		for (; g; g = g->next)
+			n++;
+		return n;
+	}
+	for (const char *at = g->opening->list; *at; at++)
+		n += *at == ',';
+	return n + 1;
 }
 
 int

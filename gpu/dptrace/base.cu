@@ -17,7 +17,7 @@
  *
  * Bound, an element: the fields read twice and written once, its size written and read, 4 bytes each: some 40 bytes.
  */
-#include "gpu/dptrace/strip.h"
+#include "gpu/dptrace/job.h"
 
 namespace
 {

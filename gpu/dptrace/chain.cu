@@ -319,20 +319,6 @@ struct lists {
 	dp_sums *on_out;
 };
 
-int
-take_lists(struct dp_job *j, struct lists *l, void **host)
-{
-	*host = gpu_place_on_host([=](gpu_block *b) {
-		l->ids = gpu_take<unsigned>(b, j->nline);
-		l->of = gpu_take<unsigned>(b, j->nline);
-		l->out = gpu_take<dp_sums>(b, j->nline);
-	});
-	return !*host ? -ENOMEM : gpu_place(j->g, HOLD_LIST, [=](gpu_block *b) {
-		l->on_ids = gpu_take<unsigned>(b, j->nline);
-		l->on_out = gpu_take<dp_sums>(b, j->nline);
-	});
-}
-
 /* The segments of l->ids[0..n), from their entries to their exits. */
 int
 pass(struct dp_job *j, const struct lists *l, unsigned n)
@@ -441,9 +427,25 @@ find_margins(struct dp_job *j, const struct lists *l)
 	return 0;
 }
 
+} // namespace
+
 int
-solve(struct dp_job *j, const struct lists *l)
+dp_solve(struct dp_job *j)
 {
+	struct lists l;
+	void *const host = gpu_place_on_host([&](gpu_block *b) {
+		l.ids = gpu_take<unsigned>(b, j->nline);
+		l.of = gpu_take<unsigned>(b, j->nline);
+		l.out = gpu_take<dp_sums>(b, j->nline);
+	});
+	const gpu_at_end done{[=] { weir_free(host); }};
+
+	if (!host)
+		return -ENOMEM;
+	GPU_DO(gpu_place(j->g, HOLD_LIST, [&](gpu_block *b) {
+		l.on_ids = gpu_take<unsigned>(b, j->nline);
+		l.on_out = gpu_take<dp_sums>(b, j->nline);
+	}));
 	GPU_DO(gpu_begin(j->g));
 	if (j->ntable)
 		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);
@@ -454,25 +456,12 @@ solve(struct dp_job *j, const struct lists *l)
 	}
 	memset(j->released, 0, j->nseg * sizeof *j->released);
 	GPU_DO(send_released(j));
-	GPU_DO(go(j, l));
-	GPU_DO(finish(j, l));
+	GPU_DO(go(j, &l));
+	GPU_DO(finish(j, &l));
 	if (j->margins)
-		GPU_DO(find_margins(j, l));
+		GPU_DO(find_margins(j, &l));
 	GPU_DO(gpu_down(j->g, j->at, j->on.at, j->nguide * sizeof *j->at));
 	GPU_DO(gpu_down(j->g, j->link, j->on.link, j->nguide * sizeof *j->link));
 	return j->margins ? gpu_down(j->g, j->margin, j->on.margin, j->nguide * sizeof *j->margin)
 			  : 0;
-}
-
-} // namespace
-
-int
-dp_solve(struct dp_job *j)
-{
-	struct lists l;
-	void *host = NULL;
-	const gpu_at_end done{[&] { weir_free(host); }};
-
-	GPU_DO(take_lists(j, &l, &host));
-	return solve(j, &l);
 }

@@ -15,7 +15,7 @@
  * a gap: 6 m c d (n - 1) operations for its scores, 16 c d (n - 1) bytes for them and the recursion, 28 with margins. Source:
  * Seredin 2016.
  */
-#include "gpu/dptrace/strip.h"
+#include "gpu/dptrace/job.h"
 
 extern "C" {
 #include "dptrace/numbers.h"
@@ -210,6 +210,17 @@ take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 		*w = x;
 }
 
+/* Kernels, weights and places of the strips. They lie in the same places on the host and on the device. */
+template <class C>
+void
+take_strips(const struct batch *b, gpu_block *a, C *to)
+{
+	to->strip = gpu_take<dp_strip>(a, b->nseg);
+	to->taps = gpu_take<float>(a, b->ntaps);
+	to->weights = gpu_take<float>(a, b->nweights);
+	to->column = gpu_take<struct walk>(a, b->ncolumns);
+}
+
 void
 batch_take(struct batch *b, gpu_block *a)
 {
@@ -229,13 +240,10 @@ batch_take(struct batch *b, gpu_block *a)
 		b->ncolumns += columns;
 		b->cost |= s->cost;
 	}
+	take_strips(b, a, b); /* the first in this memory */
 	b->work = gpu_take<struct work>(a, b->n);
 	b->segments = gpu_take<size_t>(a, b->n);
 	b->line = gpu_take<dp_line>(a, b->n);
-	b->strip = gpu_take<dp_strip>(a, b->nseg);
-	b->taps = gpu_take<float>(a, b->ntaps);
-	b->weights = gpu_take<float>(a, b->nweights);
-	b->column = gpu_take<struct walk>(a, b->ncolumns);
 	b->top = gpu_take<float>(a, b->nseg);
 	b->course = gpu_take<struct course>(a, b->nseg);
 	for (size_t i = 0; i < b->n; i++)
@@ -390,22 +398,13 @@ place_picture(struct gpu *g, const struct dptrace_plan *p, bool there, dp_eviden
 	return 0;
 }
 
-/* Kernels, weights and places of the strips. */
 int
 send_strips(struct batch *b)
 {
-	dp_evidence *const on = &b->on;
+	const auto lay = [=](gpu_block *a) { take_strips(b, a, &b->on); };
 
-	GPU_DO(gpu_place(b->g, HOLD_TABLES, [=](gpu_block *a) {
-		on->strip = gpu_take<dp_strip>(a, b->nseg);
-		on->taps = gpu_take<float>(a, b->ntaps);
-		on->weights = gpu_take<float>(a, b->nweights);
-		on->column = gpu_take<struct walk>(a, b->ncolumns);
-	}));
-	GPU_DO(gpu_fill(b->g, on->strip, b->strip, b->nseg));
-	GPU_DO(gpu_fill(b->g, on->taps, b->taps, b->ntaps));
-	GPU_DO(gpu_fill(b->g, on->column, b->column, b->ncolumns));
-	return gpu_fill(b->g, on->weights, b->weights, b->nweights);
+	GPU_DO(gpu_place(b->g, HOLD_TABLES, lay));
+	return gpu_up(b->g, b->g->held[HOLD_TABLES], b->strip, gpu_lay(NULL, lay));
 }
 
 int

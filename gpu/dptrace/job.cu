@@ -50,14 +50,21 @@ refuse_large(struct dp_job *j)
 	return -EIO;
 }
 
-/* The host's arrays in the memory of a, or, without any, only counted. */
+/* What kernels only read. It lies in the same places on the host and on the device. */
+template <class C>
+void
+take_tables(const struct dp_job *j, gpu_block *a, size_t tables, C *to)
+{
+	to->line = gpu_take<dp_line>(a, j->nline);
+	to->seg = gpu_take<dp_segment>(a, j->nseg);
+	to->guide = gpu_take<dp_guide>(a, j->nguide);
+	to->table = gpu_take<dp_table>(a, tables);
+}
+
 void
 take_host(struct dp_job *j, gpu_block *a)
 {
-	j->line = gpu_take<dp_line>(a, j->nline);
-	j->seg = gpu_take<dp_segment>(a, j->nseg);
-	j->guide = gpu_take<dp_guide>(a, j->nguide);
-	j->table = gpu_take<dp_table>(a, 2 * j->nguide);
+	take_tables(j, a, 2 * j->nguide, j);
 	j->released = gpu_take<int>(a, j->nseg);
 	j->at = gpu_take<int>(a, j->nguide);
 	j->link = gpu_take<float>(a, j->nguide);
@@ -124,24 +131,6 @@ fill_host(struct dp_job *j, const size_t *n, const dp_line *line, dp_course_of *
 			guide += (size_t)c->n;
 		}
 	}
-}
-
-/* What kernels only read. */
-int
-send_tables(struct dp_job *j)
-{
-	dp_chains *c = &j->on;
-
-	GPU_DO(gpu_place(j->g, HOLD_PASS, [=](gpu_block *b) {
-		c->line = gpu_take<dp_line>(b, j->nline);
-		c->seg = gpu_take<dp_segment>(b, j->nseg);
-		c->guide = gpu_take<dp_guide>(b, j->nguide);
-		c->table = gpu_take<dp_table>(b, j->ntable);
-	}));
-	GPU_DO(gpu_fill(j->g, c->line, j->line, j->nline));
-	GPU_DO(gpu_fill(j->g, c->seg, j->seg, j->nseg));
-	GPU_DO(gpu_fill(j->g, c->guide, j->guide, j->nguide));
-	return gpu_fill(j->g, c->table, j->table, j->ntable);
 }
 
 void
@@ -229,7 +218,9 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 	if (!(j->held = gpu_place_on_host([=](gpu_block *b) { take_host(j, b); })))
 		return -ENOMEM;
 	fill_host(j, n, line, course, ctx);
-	GPU_DO(send_tables(j));
+	const auto tables = [=](gpu_block *b) { take_tables(j, b, j->ntable, &j->on); };
+	GPU_DO(gpu_place(j->g, HOLD_PASS, tables));
+	GPU_DO(gpu_up(j->g, j->g->held[HOLD_PASS], j->held, gpu_lay(NULL, tables)));
 	return gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
 }
 

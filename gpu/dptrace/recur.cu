@@ -232,35 +232,20 @@ __launch_bounds__(THREADS, 2) slide_gaps(const dp_chains c, const unsigned *ids)
 	}
 }
 
-/* How many threads a block has, and the bytes of their columns. */
-struct columns {
-	unsigned threads;
-	size_t shared;
-};
-
-columns
-columns_of(const struct dp_job *j)
-{
-	const unsigned rounds = gpu_blocks(j->on.maxd, THREADS);
-	columns c = {gpu_blocks(gpu_blocks(j->on.maxd, rounds), WARP) * WARP, 0};
-
-	while (c.threads > WARP &&
-	       c.threads * sizeof(float) * (size_t)j->maxclimbs > j->g->prop.sharedMemPerBlockOptin)
-		c.threads -= WARP;
-	c.shared = c.threads * sizeof(float) * (size_t)j->maxclimbs;
-	return c;
-}
-
 template <bool backward>
 int
 slide_all(struct dp_job *j, const unsigned *ids, unsigned n)
 {
-	const columns c = columns_of(j);
+	const unsigned rounds = gpu_blocks(j->on.maxd, THREADS);
+	const size_t column = sizeof(float) * (size_t)j->maxclimbs;
+	unsigned threads = gpu_blocks(gpu_blocks(j->on.maxd, rounds), WARP) * WARP;
 
-	GPU_TRY(j->g,
-		cudaFuncSetAttribute(slide_gaps<backward>,
-				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)c.shared));
-	GPU_LAUNCH(j->g, slide_gaps<backward>, n, c.threads, c.shared, j->on, ids);
+	while (threads > WARP && threads * column > j->g->prop.sharedMemPerBlockOptin)
+		threads -= WARP;
+	GPU_TRY(j->g, cudaFuncSetAttribute(slide_gaps<backward>,
+					   cudaFuncAttributeMaxDynamicSharedMemorySize,
+					   (int)(threads * column)));
+	GPU_LAUNCH(j->g, slide_gaps<backward>, n, threads, threads * column, j->on, ids);
 	return 0;
 }
 
@@ -477,39 +462,27 @@ find_margins(const dp_chains c, const unsigned *ids)
 		    g > 0 && g < s.n - 1 && other > NEVER / 2 ? through[at] - other : INFINITY;
 }
 
-/* How many lanes a block takes, and the stride of its rows: those of 8 lanes lie 4 banks apart. */
-struct shape {
-	unsigned lanes, ld;
-	size_t shared;
-};
-
-shape
-shape_of(const struct gpu *g, size_t maxd)
-{
-	shape s = {LANES_MOST, (unsigned)((maxd + WARP - 1) / WARP * WARP + 4), 0};
-
-	while (s.lanes > 1 && 2 * sizeof(float) * s.lanes * s.ld > g->prop.sharedMemPerBlock)
-		s.lanes /= 2;
-	if (s.lanes == 1)
-		s.ld = (unsigned)maxd;
-	s.shared = 2 * sizeof(float) * s.lanes * s.ld;
-	return s;
-}
-
 template <bool backward>
 int
 sweep_all(struct dp_job *j, const unsigned *ids, unsigned n)
 {
-	const shape s = shape_of(j->g, j->on.maxd);
+	const size_t maxd = j->on.maxd;
+	unsigned lanes = LANES_MOST,
+		 ld = gpu_blocks(maxd, WARP) * WARP + 4; /* lanes lie 4 banks apart */
 
 	if (j->maxclimbs <= CLIMBS_MOST)
 		return slide_all<backward>(j, ids, n);
+	while (lanes > 1 && 2 * sizeof(float) * lanes * ld > j->g->prop.sharedMemPerBlock)
+		lanes /= 2;
+	if (lanes == 1)
+		ld = (unsigned)maxd;
+	const size_t shared = 2 * sizeof(float) * lanes * ld;
 	GPU_TRY(j->g,
 		cudaFuncSetAttribute(sweep_gap<backward>,
-				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.shared));
+				     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
 	for (int at = 1; at < j->maxn - 1; at++)
-		GPU_LAUNCH(j->g, sweep_gap<backward>, dim3(gpu_blocks(j->on.maxd, s.lanes), n),
-			   THREADS, s.shared, j->on, ids, at, s.lanes, s.ld);
+		GPU_LAUNCH(j->g, sweep_gap<backward>, dim3(gpu_blocks(maxd, lanes), n), THREADS,
+			   shared, j->on, ids, at, lanes, ld);
 	return 0;
 }
 

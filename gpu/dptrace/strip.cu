@@ -13,7 +13,7 @@
  * Bound, a link of m columns: 6 m operations (ridge; 4 m edge) and 12 m bytes (8 m) from the first-level cache, which
  * costs more: .75 cycles of a multiprocessor a link and 8 columns; 4 bytes written.
  */
-#include "gpu/dptrace/strip.h"
+#include "gpu/dptrace/job.h"
 
 namespace
 {

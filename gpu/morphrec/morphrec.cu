@@ -236,17 +236,6 @@ give_band(job *o, const part *a, const field *f, size_t before)
 	return gpu_later(o->g, &rest, 1);
 }
 
-/* The samples of the next band go up while this one is at work. */
-void
-announce(const job *o, const part *next)
-{
-	const size_t from = bytes_of(o, next->first), bytes = bytes_of(o, next->n);
-	const gpu_span both[] = {{o->J + from, bytes}, {o->I + from, bytes}};
-
-	if (next->n)
-		gpu_ahead_here(o->g, both, 2);
-}
-
 size_t
 band_units(job *o, size_t room)
 {
@@ -268,6 +257,8 @@ int
 band_settle(job *o, const part *a, const part *next, bool *changed)
 {
 	const rims r = rims_of(o, a);
+	const size_t from = bytes_of(o, next->first), bytes = bytes_of(o, next->n);
+	const gpu_span ahead[] = {{o->J + from, bytes}, {o->I + from, bytes}};
 	field_figures figures = {};
 	field f;
 
@@ -277,7 +268,8 @@ band_settle(job *o, const part *a, const part *next, bool *changed)
 		GPU_DO(take_rim(o, &f, 0, a->first - 1));
 	if (r.behind && !o->blind)
 		GPU_DO(take_rim(o, &f, r.before + a->n, a->first + a->n));
-	announce(o, next);
+	if (next->n) /* its samples go up while this one is at work */
+		gpu_ahead_here(o->g, ahead, 2);
 	GPU_DO(morphrec_tiles(o->g, &f, &figures));
 	o->here = *a;
 	o->tiles += figures.tiles;
@@ -330,8 +322,6 @@ band_finish(job *o)
 	return gpu_settle_here(o->g, NULL, 0);
 }
 
-/* --- shares and bands ------------------------------------------------------------------------------------------------- */
-
 /* --- one device ---------------------------------------------------------------------------------------------------- */
 
 size_t
@@ -364,37 +354,25 @@ band_after(const job *o, size_t b, bool up)
 	return {0, 0};
 }
 
-/* All bands of a share in one direction; *any: there was something to do. */
-int
-sweep(job *o, bool up, bool *any)
-{
-	const size_t n = bands_of(o);
-
-	for (size_t k = 0; k < n; k++) {
-		const size_t b = up ? n - 1 - k : k;
-		const part a = band_at(o, b), next = band_after(o, b, up);
-		bool changed = false;
-		if (!o->owed[b + 1])
-			continue;
-		o->owed[b + 1] = 0;
-		GPU_DO(band_settle(o, &a, &next, &changed));
-		if (changed && o->rim)
-			o->owed[b] = o->owed[b + 2] = 1;
-		*any = true;
-	}
-	return 0;
-}
-
-/* A share between its neighbours as they were. */
+/* A share between its neighbours as they were: all its bands in one direction, then in the other, until none is owed anything. */
 int
 settle_share(job *o)
 {
+	const size_t n = bands_of(o);
 	int err = 0;
 
-	for (bool again = true, up = false; again && !err; up = !up) {
-		again = false;
-		err = sweep(o, up, &again);
-	}
+	for (bool up = false; !err && memchr(o->owed + 1, 1, n); up = !up)
+		for (size_t k = 0; k < n && !err; k++) {
+			const size_t b = up ? n - 1 - k : k;
+			const part a = band_at(o, b), next = band_after(o, b, up);
+			bool changed = false;
+			if (!o->owed[b + 1])
+				continue;
+			o->owed[b + 1] = 0;
+			err = band_settle(o, &a, &next, &changed);
+			if (changed && o->rim)
+				o->owed[b] = o->owed[b + 2] = 1;
+		}
 	gpu_ahead_here(o->g, NULL, 0);
 	return err ? err : gpu_settle_here(o->g, NULL, 0);
 }

@@ -134,24 +134,16 @@ spread_traces(const radon_job w, bool shares)
 	}
 }
 
-/* The cell of mode i. */
-__device__ unsigned
-cell_of(const radon_job &w, unsigned i)
-{
-	const unsigned half = w.nq / 2;
-
-	return i < half ? w.grid + i - half : i - half;
-}
-
 __global__ void
 take_modes(const radon_job w)
 {
-	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin;
+	const unsigned bin = blockIdx.x, gather = blockIdx.y, k = w.kmin + bin, half = w.nq / 2;
 	const pair<float> *cells = w.cells + ((size_t)bin * w.n + gather) * w.grid;
 	pair<float> *m = w.m + ((size_t)k * w.n + gather) * w.nq;
 
 	for (unsigned i = threadIdx.x; i < w.nq; i += THREADS) {
-		const pair<float> s = w.shift[i], v = cells[cell_of(w, i)];
+		const pair<float> s = w.shift[i],
+				  v = cells[i < half ? w.grid + i - half : i - half];
 		m[i] = {s.re * v.re - s.im * v.im, s.re * v.im + s.im * v.re};
 	}
 }

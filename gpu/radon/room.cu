@@ -22,15 +22,6 @@ put(gpu_block *b, const E *from, size_t n)
 	return to;
 }
 
-/* The window's polynomials once, of those that line.c lays out twice. */
-void
-single_taps(const struct usfft_line *line, float coef[LINE_COEFS * LINE_TAPS])
-{
-	for (int d = 0; d < LINE_COEFS; d++)
-		memcpy(coef + d * LINE_TAPS, line->coef + 2 * d * LINE_TAPS,
-		       LINE_TAPS * sizeof *coef);
-}
-
 /* Tables: with values while b is on the host, else where they lie. */
 void
 lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
@@ -39,8 +30,9 @@ lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
 	const pair<float> *shift = reinterpret_cast<const pair<float> *>(p->line.shift);
 	const unsigned char *live = reinterpret_cast<const unsigned char *>(p->live);
 
-	if (p->nufft)
-		single_taps(&p->line, coef);
+	for (int d = 0; p->nufft && d < LINE_COEFS; d++) /* line.c has all of them twice */
+		memcpy(coef + d * LINE_TAPS, p->line.coef + 2 * d * LINE_TAPS,
+		       LINE_TAPS * sizeof *coef);
 	w->a = put(b, values ? p->a : NULL, p->o.nx);
 	w->c = put(b, values ? p->c : NULL, p->o.nx);
 	w->coef = put(b, values ? coef : NULL, LINE_COEFS * LINE_TAPS);

@@ -34,8 +34,6 @@ extern "C" {
 #include "usfft/inverse.h"
 }
 
-/* --- what lies where -------------------------------------------------------------------------------------------------- */
-
 namespace
 {
 
@@ -48,80 +46,7 @@ lay_tables(gpu_block *b, work<T> *k, int dim)
 		k->undo[a] = gpu_take<T>(b, k->modes[a] / 2 + 1);
 }
 
-} // namespace
-
-int
-usfft_too_large(struct gpu *g, const size_t n[3])
-{
-	size_t cells = 1;
-
-	for (int a = 0; a < 3; a++)
-		cells = cells > 0x7fffffff ? cells : cells * n[a];
-	if (cells <= 0x7fffffff)
-		return 0;
-	snprintf(g->why, sizeof g->why, "a grid of %zu x %zu x %zu cells is too large", n[0], n[1],
-		 n[2]);
-	return -EIO;
-}
-
-template <class T>
-int
-usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
-{
-	const int dim = p->o.dim;
-
-	GPU_DO(usfft_too_large(g, p->grid.n));
-	k->m = (unsigned)p->points.m;
-	k->ntiles = (unsigned)p->ntiles;
-	k->heavies = (unsigned)p->nheavy;
-	for (int a = 0; a < 3; a++) {
-		k->n[a] = (unsigned)p->grid.n[a];
-		k->modes[a] = (unsigned)p->o.n[a];
-		k->tiles[a] = (unsigned)p->tiles[a];
-	}
-	k->win = p->win;
-	k->w = (unsigned)p->win[0].w;
-	k->lead = (unsigned)tile_lead(p->win[0].w);
-	k->ncoef = (unsigned)p->taps.ncoef;
-	k->span_log = (unsigned)tile_span_log(dim);
-	k->fft_order = p->o.fft_order;
-	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) {
-		k->index = gpu_take<unsigned>(b, k->m);
-		k->start = gpu_take<unsigned>(b, k->ntiles + 1);
-		k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
-		for (int a = 0; a < dim; a++) {
-			k->cell[a] = gpu_take<unsigned>(b, k->m);
-			k->rest[a] = gpu_take<T>(b, k->m);
-		}
-		k->value = gpu_take<cplx<T>>(b, k->m);
-	}));
-	return gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
-}
-
-template <class T>
-int
-usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
-{
-	work<T> k = on;
-
-	const auto lay = [&](gpu_block *b) { lay_tables(b, &k, p->o.dim); };
-	return gpu_place_filled(g, HOLD_TABLES, lay, [&] {
-		for (int a = 0; a < p->o.dim; a++) {
-			T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
-			for (unsigned d = 0; d < k.ncoef; d++)
-				for (unsigned t = 0; t < k.w; t++)
-					c[d * WINDOW_MAXW + t] =
-					    (T)p->win[a].coef[k.ncoef - 1 - d][t];
-			memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
-			       (k.modes[a] / 2 + 1) * sizeof(T));
-		}
-	});
-}
-
 /* --- grid to modes and back ------------------------------------------------------------------------------------------- */
-
-namespace
-{
 
 /* The mode in place i of an axis: its cell, and |k|. */
 template <class T>
@@ -200,43 +125,7 @@ fft_of(const work<T> &k, int dim)
 	return gpu_fft_slices(sizeof(T) == sizeof(double), dim, n, modes - modes / 2, modes / 2);
 }
 
-} // namespace
-
-template <class T>
-int
-usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k)
-{
-	GPU_DO(usfft_work(g, p, k));
-	GPU_DO(gpu_array(g, HOLD_GRID, count_cells(*k), &k->grid));
-	const struct gpu_fft_slices f = fft_of(*k, p->o.dim);
-	return gpu_fft_slices_prepare(g, &f);
-}
-
-template <class T>
-int
-usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes)
-{
-	const struct gpu_fft_slices f = fft_of(k, dim);
-
-	GPU_DO(gpu_fft_gather_slices(g, &f, sign, k.grid));
-	GPU_EACH(g, get_modes<T>, count_modes(k), k, dim, modes);
-	return 0;
-}
-
-template <class T>
-int
-usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T> *modes)
-{
-	const struct gpu_fft_slices f = fft_of(k, dim);
-
-	GPU_EACH(g, put_modes<T>, count_cells(k), k, dim, modes);
-	return gpu_fft_spread_slices(g, &f, sign, k.grid);
-}
-
 /* --- points from the grid --------------------------------------------------------------------------------------------- */
-
-namespace
-{
 
 constexpr unsigned THREADS = 256;
 
@@ -293,30 +182,7 @@ interp(const work<T> k, unsigned p, cplx<T> *out)
 		out[k.index[i]] = sum;
 }
 
-} // namespace
-
-template <class T>
-int
-usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
-{
-	const unsigned p = k.w <= 8 ? 8 : 16;
-	const unsigned blocks = gpu_blocks((size_t)k.m * p, THREADS);
-
-	if (!k.m)
-		return 0;
-	if (dim == 1)
-		GPU_LAUNCH(g, (interp<T, 1>), blocks, THREADS, 0, k, p, out);
-	else if (dim == 2)
-		GPU_LAUNCH(g, (interp<T, 2>), blocks, THREADS, 0, k, p, out);
-	else
-		GPU_LAUNCH(g, (interp<T, 3>), blocks, THREADS, 0, k, p, out);
-	return 0;
-}
-
 /* --- the transforms ------------------------------------------------------------------------------------------------ */
-
-namespace
-{
 
 /* Values in the order of the points to tile order: thread = sorted point. */
 template <class T>
@@ -367,26 +233,7 @@ to_points(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes
 	return k.m ? gpu_later(g, &made, 1) : 0;
 }
 
-} // namespace
-
-int
-gpu_usfft_type1(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
-{
-	return p->o.single ? to_modes<float>(g, p, sign, c, modes)
-			   : to_modes<double>(g, p, sign, c, modes);
-}
-
-int
-gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes, void *c)
-{
-	return p->o.single ? to_points<float>(g, p, sign, modes, c)
-			   : to_points<double>(g, p, sign, modes, c);
-}
-
 /* --- weights ---------------------------------------------------------------------------------------------------------- */
-
-namespace
-{
 
 /* v: K w; at first, ones. */
 __device__ void
@@ -425,6 +272,137 @@ run_rounds(struct gpu *g, const struct usfft_plan *p, int rounds, double *w)
 }
 
 } // namespace
+
+int
+usfft_too_large(struct gpu *g, const size_t n[3])
+{
+	size_t cells = 1;
+
+	for (int a = 0; a < 3; a++)
+		cells = cells > 0x7fffffff ? cells : cells * n[a];
+	if (cells <= 0x7fffffff)
+		return 0;
+	snprintf(g->why, sizeof g->why, "a grid of %zu x %zu x %zu cells is too large", n[0], n[1],
+		 n[2]);
+	return -EIO;
+}
+
+template <class T>
+int
+usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
+{
+	const int dim = p->o.dim;
+
+	GPU_DO(usfft_too_large(g, p->grid.n));
+	k->m = (unsigned)p->points.m;
+	k->ntiles = (unsigned)p->ntiles;
+	k->heavies = (unsigned)p->nheavy;
+	for (int a = 0; a < 3; a++) {
+		k->n[a] = (unsigned)p->grid.n[a];
+		k->modes[a] = (unsigned)p->o.n[a];
+		k->tiles[a] = (unsigned)p->tiles[a];
+	}
+	k->win = p->win;
+	k->w = (unsigned)p->win[0].w;
+	k->lead = (unsigned)tile_lead(p->win[0].w);
+	k->ncoef = (unsigned)p->taps.ncoef;
+	k->span_log = (unsigned)tile_span_log(dim);
+	k->fft_order = p->o.fft_order;
+	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) {
+		k->index = gpu_take<unsigned>(b, k->m);
+		k->start = gpu_take<unsigned>(b, k->ntiles + 1);
+		k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
+		for (int a = 0; a < dim; a++) {
+			k->cell[a] = gpu_take<unsigned>(b, k->m);
+			k->rest[a] = gpu_take<T>(b, k->m);
+		}
+		k->value = gpu_take<cplx<T>>(b, k->m);
+	}));
+	return gpu_place(g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, k, dim); });
+}
+
+template <class T>
+int
+usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &on)
+{
+	work<T> k = on;
+
+	const auto lay = [&](gpu_block *b) { lay_tables(b, &k, p->o.dim); };
+	return gpu_place_filled(g, HOLD_TABLES, lay, [&] {
+		for (int a = 0; a < p->o.dim; a++) {
+			T *c = const_cast<T *>(k.coef) + (size_t)a * k.ncoef * WINDOW_MAXW;
+			for (unsigned d = 0; d < k.ncoef; d++)
+				for (unsigned t = 0; t < k.w; t++)
+					c[d * WINDOW_MAXW + t] =
+					    (T)p->win[a].coef[k.ncoef - 1 - d][t];
+			memcpy(const_cast<T *>(k.undo[a]), p->grid.undo[a],
+			       (k.modes[a] / 2 + 1) * sizeof(T));
+		}
+	});
+}
+
+template <class T>
+int
+usfft_grid(struct gpu *g, const struct usfft_plan *p, work<T> *k)
+{
+	GPU_DO(usfft_work(g, p, k));
+	GPU_DO(gpu_array(g, HOLD_GRID, count_cells(*k), &k->grid));
+	const struct gpu_fft_slices f = fft_of(*k, p->o.dim);
+	return gpu_fft_slices_prepare(g, &f);
+}
+
+template <class T>
+int
+usfft_get_modes(struct gpu *g, const work<T> &k, int dim, int sign, cplx<T> *modes)
+{
+	const struct gpu_fft_slices f = fft_of(k, dim);
+
+	GPU_DO(gpu_fft_gather_slices(g, &f, sign, k.grid));
+	GPU_EACH(g, get_modes<T>, count_modes(k), k, dim, modes);
+	return 0;
+}
+
+template <class T>
+int
+usfft_put_modes(struct gpu *g, const work<T> &k, int dim, int sign, const cplx<T> *modes)
+{
+	const struct gpu_fft_slices f = fft_of(k, dim);
+
+	GPU_EACH(g, put_modes<T>, count_cells(k), k, dim, modes);
+	return gpu_fft_spread_slices(g, &f, sign, k.grid);
+}
+
+template <class T>
+int
+usfft_interp(struct gpu *g, const work<T> &k, int dim, cplx<T> *out)
+{
+	const unsigned p = k.w <= 8 ? 8 : 16;
+	const unsigned blocks = gpu_blocks((size_t)k.m * p, THREADS);
+
+	if (!k.m)
+		return 0;
+	if (dim == 1)
+		GPU_LAUNCH(g, (interp<T, 1>), blocks, THREADS, 0, k, p, out);
+	else if (dim == 2)
+		GPU_LAUNCH(g, (interp<T, 2>), blocks, THREADS, 0, k, p, out);
+	else
+		GPU_LAUNCH(g, (interp<T, 3>), blocks, THREADS, 0, k, p, out);
+	return 0;
+}
+
+int
+gpu_usfft_type1(struct gpu *g, const struct usfft_plan *p, int sign, const void *c, void *modes)
+{
+	return p->o.single ? to_modes<float>(g, p, sign, c, modes)
+			   : to_modes<double>(g, p, sign, c, modes);
+}
+
+int
+gpu_usfft_type2(struct gpu *g, const struct usfft_plan *p, int sign, const void *modes, void *c)
+{
+	return p->o.single ? to_points<float>(g, p, sign, modes, c)
+			   : to_points<double>(g, p, sign, modes, c);
+}
 
 int
 gpu_usfft_pipe(struct gpu *g, const struct usfft_options *given, const struct usfft_points *pt,

@@ -245,32 +245,7 @@ send_folds(struct gpu *g, const struct wconv_plan *p, wc_adjoint<T> *a)
 	    });
 }
 
-} // namespace
-
-template <class T>
-int
-wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
-{
-	const size_t n = (size_t)o->w.rows * o->w.width;
-	const unsigned segments = gpu_blocks(o->a.wide, SPAN);
-
-	o->a.in = o->a.weighed ? o->a.weighed : y;
-	o->a.out = x;
-	if (o->a.weighed)
-		GPU_EACH(g, weigh<T>, n, o->w, y, o->a.weighed);
-	if (o->p->direct)
-		GPU_LAUNCH(g, scatter<T>, gpu_blocks(o->a.high, WARPS) * segments, 32 * WARPS, 0,
-			   o->w, o->a, segments);
-	else
-		GPU_DO(wc_scatter_tiles<T>(g, o));
-	GPU_EACH(g, fold<T>, o->p->q.w * o->p->q.h, o->a);
-	return 0;
-}
-
 /* --- whole items ------------------------------------------------------------------------------------------------------ */
-
-namespace
-{
 
 template <class T>
 int
@@ -322,6 +297,26 @@ wc_convolve(struct gpu *g, wc_whole<T> *o, const T *x, T *y)
 	o->w.ring = x;
 	o->w.out = y;
 	return o->p->direct ? wc_sum<T>(g, o->w) : wc_transform_all<T>(g, o);
+}
+
+template <class T>
+int
+wc_scatter_back(struct gpu *g, wc_whole<T> *o, const T *y, T *x)
+{
+	const size_t n = (size_t)o->w.rows * o->w.width;
+	const unsigned segments = gpu_blocks(o->a.wide, SPAN);
+
+	o->a.in = o->a.weighed ? o->a.weighed : y;
+	o->a.out = x;
+	if (o->a.weighed)
+		GPU_EACH(g, weigh<T>, n, o->w, y, o->a.weighed);
+	if (o->p->direct)
+		GPU_LAUNCH(g, scatter<T>, gpu_blocks(o->a.high, WARPS) * segments, 32 * WARPS, 0,
+			   o->w, o->a, segments);
+	else
+		GPU_DO(wc_scatter_tiles<T>(g, o));
+	GPU_EACH(g, fold<T>, o->p->q.w * o->p->q.h, o->a);
+	return 0;
 }
 
 int
