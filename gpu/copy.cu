@@ -23,11 +23,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "gpu/fft.h"
 
 extern "C" {
+#include "common/base/clock.h"
 #include "common/base/limits.h"
 #include "common/base/par.h"
 }
@@ -461,15 +461,6 @@ give_back(struct gpu *g)
 	return any;
 }
 
-double
-now()
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A block of that many bytes, or how many are wanted and free. */
 int
 allocate(struct gpu *g, size_t bytes, void **at)
@@ -658,7 +649,7 @@ gpu_room(struct gpu *g, size_t *bytes)
 int
 gpu_up(struct gpu *g, void *device, const void *host, size_t bytes)
 {
-	const double t0 = now();
+	const double t0 = clock_now();
 	bool done;
 	int err;
 
@@ -670,19 +661,19 @@ gpu_up(struct gpu *g, void *device, const void *host, size_t bytes)
 	GPU_TRY(g, ring_follow(g->ring.stream, g->stream[0], g->order));
 	GPU_TRY(g, ring_up(&g->ring, device, host, bytes));
 	GPU_TRY(g, ring_follow(g->stream[0], g->ring.stream, g->order));
-	g->copy += now() - t0;
+	g->copy += clock_now() - t0;
 	return 0;
 }
 
 int
 gpu_down(struct gpu *g, void *host, const void *device, size_t bytes)
 {
-	const double t0 = now();
+	const double t0 = clock_now();
 
 	GPU_DO(gpu_settle_here(g, host, bytes));
 	GPU_TRY(g, ring_follow(g->ring.stream, g->stream[0], g->order));
 	GPU_TRY(g, ring_down(&g->ring, host, device, bytes));
-	g->copy += now() - t0;
+	g->copy += clock_now() - t0;
 	return 0;
 }
 

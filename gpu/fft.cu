@@ -81,13 +81,13 @@ failed(struct gpu *g, int result, const char *call)
 #define PACKAGES(kind) "/lib/python3*/" kind "/nvidia/*/lib/libcufft.so.%1$d*"
 
 /* Where the loader looks, where CUDA's installer puts the library, and where Python's packages do; of version %1$d. */
-constexpr char
-    PLACES[] = "libcufft.so.%1$d \"${CUDA_HOME:-/none}\"/lib64/libcufft.so.%1$d*"
-	       " /usr/local/cuda*/lib64/libcufft.so.%1$d*"
-	       " \"${CONDA_PREFIX:-/none}\"/lib/libcufft.so.%1$d*"
-	       " \"${VIRTUAL_ENV:-/none}\"" PACKAGES("site-packages") " /usr/local" PACKAGES(
-		   "*-packages") " /usr" PACKAGES("*-packages") " \"${HOME:-/none}\"/"
-								".local" PACKAGES("site-packages");
+constexpr char PLACES[] =
+    "libcufft.so.%1$d \"${CUDA_HOME:-/none}\"/lib64/libcufft.so.%1$d*"
+    " /usr/local/cuda*/lib64/libcufft.so.%1$d*"
+    " \"${CONDA_PREFIX:-/none}\"/lib/libcufft.so.%1$d*"
+    " \"${VIRTUAL_ENV:-/none}\"" PACKAGES("site-packages") " /usr/local" PACKAGES(
+	"*-packages") " /usr" PACKAGES("*-packages") " \"${HOME:-/none}\"/"
+						     ".local" PACKAGES("site-packages");
 
 void *
 search(int version)

@@ -117,22 +117,15 @@ prim_sort_words(size_t n)
 }
 
 int
-prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit, unsigned *work)
-{
-	if (!n)
-		return 0;
-	GPU_EACH(g, number, n, index);
-	return prim_sort_again(g, key, index, n, limit, work);
-}
-
-int
-prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
-		unsigned *work)
+prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit, unsigned *work,
+	  bool again)
 {
 	cub::DoubleBuffer<unsigned> keys(key, work), indices(index, work + n);
 	size_t words = prim_sort_words(n) - 2 * n;
 	const int bits = bits_below(limit);
 
+	if (!again)
+		GPU_EACH(g, number, n, index);
 	if (!n || !bits)
 		return 0;
 	GPU_TRY(g, sort(work + 2 * n, &words, &keys, &indices, n, bits, g->stream[0]));

@@ -9,19 +9,12 @@ int prim_scan(struct gpu *g, unsigned *v, size_t n, unsigned *scratch);
 size_t prim_scan_words(size_t n);
 
 /*
- * A stable sort: sorts the keys, which are below `limit` (0: any), and fills index with 0..n-1 in the order of the keys.
- * scratch has prim_sort_words(n) elements.
+ * A stable sort: sorts the keys, which are below `limit` (0: any), and fills index with 0..n-1 in the order of the keys; again: the
+ * index has an order already, and key[i] belongs to index[i]. scratch has prim_sort_words(n) elements.
  */
 int prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
-	      unsigned *scratch);
+	      unsigned *scratch, bool again);
 size_t prim_sort_words(size_t n);
-
-/*
- * Sorts an index that has an order already by further keys: key[i] belongs to index[i]. Entries of equal keys keep their
- * order.
- */
-int prim_sort_again(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limit,
-		    unsigned *scratch);
 
 /*
  * *sum, on the device, becomes a[0] b[0] + .. + a[n-1] b[n-1]. The order of the sum depends on n alone. scratch has

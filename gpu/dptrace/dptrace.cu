@@ -268,15 +268,6 @@ fill_taps(const struct grid *g, const struct dptrace_options *o, float *to)
 	}
 }
 
-/* Of t steps, then of the fine ones. */
-void
-fill_weights(const struct grid *g, float *to)
-{
-	for (int k = 0; k < g->t + g->fine; k++)
-		strip_weights(k < g->t ? (double)k / g->t : (double)(k - g->t) / g->fine,
-			      to + 4 * (size_t)k);
-}
-
 /* Lines for a thread at least, and threads at most. */
 constexpr size_t LINES_LEAST = 16, THREADS_MOST = 8;
 
@@ -301,7 +292,11 @@ fill_line(const struct batch *b, const struct work *w, size_t i)
 		const size_t at = batch_segment(b, i) + k;
 		const dp_strip *x = &b->strip[at];
 		fill_taps(&x->g, &b->p->o, b->taps + x->taps);
-		fill_weights(&x->g, b->weights + x->weights);
+		for (int t = 0; t < x->g.t + x->g.fine;
+		     t++) /* those of t steps, then the fine ones */
+			strip_weights(t < x->g.t ? (double)t / x->g.t
+						 : (double)(t - x->g.t) / x->g.fine,
+				      b->weights + x->weights + 4 * (size_t)t);
 		pass_columns(w, (int)k, &x->g, b->column + x->columns);
 		pass_course(w, (int)k, &b->course[at]);
 	}
@@ -402,9 +397,10 @@ int
 send_strips(struct batch *b)
 {
 	const auto lay = [=](gpu_block *a) { take_strips(b, a, &b->on); };
+	const size_t bytes = gpu_lay(NULL, lay);
 
 	GPU_DO(gpu_place(b->g, HOLD_TABLES, lay));
-	return gpu_up(b->g, b->g->held[HOLD_TABLES], b->strip, gpu_lay(NULL, lay));
+	return gpu_up(b->g, b->g->held[HOLD_TABLES], b->strip, bytes);
 }
 
 int

@@ -61,18 +61,6 @@ take_tables(const struct dp_job *j, gpu_block *a, size_t tables, C *to)
 	to->table = gpu_take<dp_table>(a, tables);
 }
 
-void
-take_host(struct dp_job *j, gpu_block *a)
-{
-	take_tables(j, a, 2 * j->nguide, j);
-	j->released = gpu_take<int>(a, j->nseg);
-	j->at = gpu_take<int>(a, j->nguide);
-	j->link = gpu_take<float>(a, j->nguide);
-	j->margin = gpu_take<float>(a, j->nguide);
-	j->best = gpu_take<double>(a, j->nline);
-	j->solved = gpu_take<bool>(a, j->nline);
-}
-
 /* The windows of h1 before h2: those of the guide before where spacings repeat, else new ones. */
 dp_table
 windows_of(struct dp_job *j, const struct course *c, struct bound phi, double h1, double h2,
@@ -215,12 +203,22 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 	j->nline = nline;
 	count_all(j, n, course, ctx);
 	GPU_DO(refuse_large(j));
-	if (!(j->held = gpu_place_on_host([=](gpu_block *b) { take_host(j, b); })))
+	j->held = gpu_place_on_host([=](gpu_block *b) {
+		take_tables(j, b, 2 * j->nguide, j);
+		j->released = gpu_take<int>(b, j->nseg);
+		j->at = gpu_take<int>(b, j->nguide);
+		j->link = gpu_take<float>(b, j->nguide);
+		j->margin = gpu_take<float>(b, j->nguide);
+		j->best = gpu_take<double>(b, j->nline);
+		j->solved = gpu_take<bool>(b, j->nline);
+	});
+	if (!j->held)
 		return -ENOMEM;
 	fill_host(j, n, line, course, ctx);
 	const auto tables = [=](gpu_block *b) { take_tables(j, b, j->ntable, &j->on); };
+	const size_t bytes = gpu_lay(NULL, tables);
 	GPU_DO(gpu_place(j->g, HOLD_PASS, tables));
-	GPU_DO(gpu_up(j->g, j->g->held[HOLD_PASS], j->held, gpu_lay(NULL, tables)));
+	GPU_DO(gpu_up(j->g, j->g->held[HOLD_PASS], j->held, bytes));
 	return gpu_place(j->g, HOLD_SUMS, [=](gpu_block *b) { take_sums(j, b); });
 }
 

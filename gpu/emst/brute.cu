@@ -537,7 +537,7 @@ bvh_make(struct gpu *g, const work &w, const bvh &b)
 	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
 	GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
 	GPU_EACH(g, (make_codes<T, K>), w.n, w, b);
-	GPU_DO(prim_sort(g, b.code, b.index, w.n, 0, b.scratch));
+	GPU_DO(prim_sort(g, b.code, b.index, w.n, 0, b.scratch, false));
 	GPU_EACH(g, (build<T, K>), w.n, w, b);
 	return 0;
 }
@@ -675,26 +675,9 @@ place(struct gpu *g, size_t n, unsigned K, bool brute, const points<T> *p, work 
 	return gpu_up(g, number, p->number, n * 4);
 }
 
-/* The scale that spreads each coordinate over the bits that it has in a code. */
-template <class T>
-void
-measure(bvh *b, const T *x, size_t n, unsigned K)
-{
-	for (unsigned a = 0; a < K; a++) {
-		T low = x[a], high = x[a];
-		for (size_t i = 0; i < n; i++) {
-			low = x[i * K + a] < low ? x[i * K + a] : low;
-			high = x[i * K + a] > high ? x[i * K + a] : high;
-		}
-		const double extent = (double)high - (double)low;
-		b->origin[a] = (double)low;
-		b->scale[a] = extent > 0 && extent < INFINITY ? (exp2(32 / K) - 1) / extent : 0;
-	}
-}
-
 template <class T>
 int
-place_bvh(struct gpu *g, const points<T> *p, size_t n, unsigned K, bvh *b)
+place_bvh(struct gpu *g, const T *x, size_t n, unsigned K, bvh *b)
 {
 	GPU_DO(gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
 		b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
@@ -708,7 +691,17 @@ place_bvh(struct gpu *g, const points<T> *p, size_t n, unsigned K, bvh *b)
 		b->pivot = gpu_take<unsigned>(at, 1);
 		b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
 	}));
-	measure(b, p->x, n, K);
+	/* the scale that spreads each coordinate over the bits that it has in a code */
+	for (unsigned a = 0; a < K; a++) {
+		T low = x[a], high = x[a];
+		for (size_t i = 0; i < n; i++) {
+			low = x[i * K + a] < low ? x[i * K + a] : low;
+			high = x[i * K + a] > high ? x[i * K + a] : high;
+		}
+		const double extent = (double)high - (double)low;
+		b->origin[a] = (double)low;
+		b->scale[a] = extent > 0 && extent < INFINITY ? (exp2(32 / K) - 1) / extent : 0;
+	}
 	return 0;
 }
 
@@ -783,7 +776,7 @@ by_points(struct gpu *g, const emst_set *s, bool all, emst_tree *t)
 	GPU_DO(make_points(&p, s, K));
 	GPU_DO(place(g, s->n, K, brute, &p, &w));
 	if (!brute)
-		GPU_DO(place_bvh(g, &p, s->n, K, &b));
+		GPU_DO(place_bvh(g, p.x, s->n, K, &b));
 	GPU_DO(run<T>(g, w, K, brute ? NULL : &b, s->type == EMST_CODE));
 	for (unsigned i = 0; i < w.n; i++)
 		most = max(most, p.number[i]);

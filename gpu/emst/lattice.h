@@ -189,8 +189,7 @@ order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, s
 	GPU_DO(gpu_begin(g));
 	for (unsigned k = 0; k < E::KEYS; k++) {
 		GPU_EACH(g, take_key<E>, edges, e, o, k, k > 0);
-		GPU_DO(k ? prim_sort_again(g, o.key, o.index, edges, e.limit[k], o.scratch)
-			 : prim_sort(g, o.key, o.index, edges, e.limit[k], o.scratch));
+		GPU_DO(prim_sort(g, o.key, o.index, edges, e.limit[k], o.scratch, k > 0));
 	}
 	GPU_EACH(g, write_edges<E>, edges, e, o);
 	GPU_DO(gpu_end(g));

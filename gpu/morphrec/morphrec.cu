@@ -522,27 +522,6 @@ make_in_shares(struct gpu *g, job *o, bool rim, bool walls)
 	return each_share(g, o, band_finish);
 }
 
-int
-reconstruct(struct gpu *g, job *o)
-{
-	const bool volume = o->d > 1 && morphrec_is_volume(o->p->what.conn), one = o->d == 1;
-	const size_t slices = o->d, bytes = o->w * o->h * o->size;
-	job whole = *o;
-	int err = in_shares(g, o, volume || one);
-
-	if (err != -EFBIG || volume || one)
-		return err;
-	whole.d = 1; /* a stack of pictures, each too large by itself */
-	err = 0;
-	for (size_t z = 0; z < slices && !err; z++) {
-		*o = whole;
-		err = in_shares(g, o, true);
-		whole.J += bytes;
-		whole.I += bytes;
-	}
-	return err;
-}
-
 /* Jobs for all devices, of which the first holds the whole. NULL: no memory. */
 job *
 jobs_of(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
@@ -580,14 +559,13 @@ any_floor(const struct morphrec_problem *what, const struct morphrec_operator *o
 
 /* The range of keys, of a few thousand samples: it only says which tiles come first. */
 void
-guess_range(struct morphrec_plan *p, const void *f)
+guess_range(struct morphrec_plan *p, const job *o)
 {
-	const size_t n = p->what.w * p->what.h * p->what.d, step = n / 4096 + 1;
-	const key_map map = morphrec_keys(&p->what);
+	const size_t n = o->w * o->h * o->d, step = n / 4096 + 1;
 
 	p->clip = clip_nothing();
 	for (size_t i = 0; i < n; i += step) {
-		const uint64_t k = key_get(img_type_size(p->what.type), f, i, map);
+		const uint64_t k = key_get(o->size, o->I, i, o->map);
 		p->clip.lo = k < p->clip.lo ? k : p->clip.lo;
 		p->clip.hi = k > p->clip.hi ? k : p->clip.hi;
 	}
@@ -599,10 +577,24 @@ int
 gpu_morphrec_run(struct gpu *g, struct morphrec_plan *p, void *J, const void *I)
 {
 	job *const o = jobs_of(g, p, J, I);
+	const gpu_at_end done{[=] { weir_free(o); }};
+
 	if (!o)
 		return -ENOMEM;
-	const int err = reconstruct(g, o);
-	weir_free(o);
+	job whole = *o;
+	const size_t slices = o->d, bytes = o->w * o->h * o->size;
+	const bool rim = slices == 1 || morphrec_is_volume(p->what.conn);
+	int err = in_shares(g, o, rim);
+	if (err == -EFBIG && !rim) {
+		whole.d = 1; /* a stack of pictures, each too large by itself */
+		err = 0;
+		for (size_t z = 0; z < slices && !err; z++) {
+			*o = whole;
+			err = in_shares(g, o, true);
+			whole.J += bytes;
+			whole.I += bytes;
+		}
+	}
 	return err == -EFBIG ? -EIO : err;
 }
 
@@ -618,11 +610,10 @@ gpu_morphrec_operate(struct gpu *g, struct morphrec_plan *p, const struct morphr
 	job *const o = jobs_of(g, p, J, f);
 	if (!o)
 		return -ENOMEM;
-	guess_range(p, f);
+	guess_range(p, o);
 	o->recipe = recipe;
 	o->made = true;
-	const bool volume = o->d > 1 && morphrec_is_volume(p->what.conn);
-	const int err = make_in_shares(g, o, volume || o->d == 1, walls);
+	const int err = make_in_shares(g, o, o->d == 1 || morphrec_is_volume(p->what.conn), walls);
 	weir_free(o);
 	return err;
 }

@@ -484,13 +484,6 @@ finish(const radon_job w, const radon_systems s, unsigned first, bool all, cplx 
 	}
 }
 
-/* Whether there are too many curves for registers. */
-bool
-too_long(const radon_job &w)
-{
-	return w.nq > RADON_IN_REGISTERS;
-}
-
 /* The figures of all frequencies, to the first gather's report. */
 int
 tell(struct gpu *g, const radon_job &w, const radon_outcome *on_device, struct radon_report *r)
@@ -555,10 +548,11 @@ radon_solve(struct gpu *g, const radon_job &w, double damping, bool exact,
 	const radon_systems s = {exact ? h.y : NULL, h.t, h.out};
 	GPU_DO(exact ? radon_exact_adjoint(g, w, h.y) : radon_adjoint(g, w));
 	GPU_DO(radon_columns(g, w, damping, h.t));
-	GPU_DO(too_long(w) ? 0 : radon_reduce(g, w, s));
+	const bool all = w.nq > RADON_IN_REGISTERS;
+	GPU_DO(all ? 0 : radon_reduce(g, w, s));
 	for (unsigned b = 0; b < w.bins; b += h.chunk)
 		GPU_LAUNCH(g, finish, w.bins - b < h.chunk ? w.bins - b : h.chunk, THREADS, 0, w, s,
-			   b, too_long(w), h.room);
+			   b, all, h.room);
 	if (report && w.modelled)
 		GPU_DO(radon_misfit(g, w, report));
 	return report ? tell(g, w, s.out, report) : 0;

@@ -182,31 +182,6 @@ enum { BAD, HEAVIES, FOUND };
 
 template <class T>
 int
-sort_points(struct gpu *g, const given<T> &in, const work<T> &k, int dim, unsigned *work_room,
-	    unsigned found[FOUND])
-{
-	unsigned *key = work_room + FOUND, *rest = key + k.m;
-
-	GPU_TRY(g, cudaMemsetAsync(work_room, 0xff, sizeof *work_room, g->stream[0]));
-	GPU_EACH(g, locate<T>, k.m, in, k, dim, key, work_room);
-	GPU_DO(prim_sort(g, key, k.index, k.m, k.ntiles, rest));
-	if (in.c && in.turned)
-		GPU_EACH(g, turn<T>, k.m, in, dim);
-	GPU_EACH(g, place<T>, k.m, in, k, dim);
-	GPU_EACH(g, find_starts<T>, k.ntiles + 1, k, key);
-	if (dim != 2)
-		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
-	else
-		GPU_DO(usfft_count_plane(g, k));
-	GPU_DO(prim_scan(g, k.heavy, k.ntiles + 1, rest));
-	GPU_TRY(g, cudaMemcpyAsync(work_room + HEAVIES, k.heavy + k.ntiles, sizeof *k.heavy,
-				   cudaMemcpyDeviceToDevice, g->stream[0]));
-	GPU_DO(gpu_end(g));
-	return gpu_look(g, found, work_room, FOUND * sizeof *found);
-}
-
-template <class T>
-int
 take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
 	    size_t cstride, size_t *bad)
 {
@@ -224,6 +199,7 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	   size_t cstride, given<T> *in, size_t *bad)
 {
 	const size_t m = pt->m;
+	const int dim = p->o.dim;
 	work<T> k = {};
 	unsigned found[FOUND], *room;
 
@@ -236,11 +212,27 @@ usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, c
 	const size_t sort = prim_sort_words(m), scan = prim_scan_words(p->ntiles + 1);
 	GPU_DO(usfft_work(g, p, &k));
 	GPU_DO(usfft_tables(g, p, k));
-	GPU_DO(pt->single ? send_points<float>(g, pt, p->o.dim, c, in)
-			  : send_points<double>(g, pt, p->o.dim, c, in));
+	GPU_DO(pt->single ? send_points<float>(g, pt, dim, c, in)
+			  : send_points<double>(g, pt, dim, c, in));
 	GPU_DO(gpu_array(g, HOLD_SORT, FOUND + m + (sort > scan ? sort : scan), &room));
 	GPU_DO(gpu_begin(g));
-	GPU_DO(sort_points(g, *in, k, p->o.dim, room, found));
+	unsigned *key = room + FOUND, *rest = key + m;
+	GPU_TRY(g, cudaMemsetAsync(room, 0xff, sizeof *room, g->stream[0]));
+	GPU_EACH(g, locate<T>, k.m, *in, k, dim, key, room);
+	GPU_DO(prim_sort(g, key, k.index, k.m, k.ntiles, rest, false));
+	if (in->c && in->turned)
+		GPU_EACH(g, turn<T>, k.m, *in, dim);
+	GPU_EACH(g, place<T>, k.m, *in, k, dim);
+	GPU_EACH(g, find_starts<T>, k.ntiles + 1, k, key);
+	if (dim != 2)
+		GPU_LAUNCH(g, find_heavy<T>, k.ntiles + 1, 32, 0, k, dim);
+	else
+		GPU_DO(usfft_count_plane(g, k));
+	GPU_DO(prim_scan(g, k.heavy, k.ntiles + 1, rest));
+	GPU_TRY(g, cudaMemcpyAsync(room + HEAVIES, k.heavy + k.ntiles, sizeof *k.heavy,
+				   cudaMemcpyDeviceToDevice, g->stream[0]));
+	GPU_DO(gpu_end(g));
+	GPU_DO(gpu_look(g, found, room, sizeof found));
 	p->nheavy = found[HEAVIES];
 	*bad = found[BAD];
 	if (found[BAD] >= m)

@@ -234,21 +234,14 @@ spread_tiles(const work<T> k, const shape s, const colour c, unsigned z0, const 
 
 /* --- launches ------------------------------------------------------------------------------------------------------ */
 
-/* Shared memory of a block: as much as leaves room for two blocks, since in 3-D each slab takes all points once more. */
-size_t
-shared_room(const struct gpu *g)
-{
-	const cudaDeviceProp &p = g->prop;
-	const size_t half = p.sharedMemPerMultiprocessor / 2 - p.reservedSharedMemPerBlock;
-
-	return max(p.sharedMemPerBlock, min(p.sharedMemPerBlockOptin, half));
-}
-
+/* A block gets as much shared memory as leaves room for two blocks, since in 3-D each slab takes all points once more. */
 template <class T>
 shape
-shape_of(const struct gpu *g, const work<T> &k, int dim)
+shape_of(const cudaDeviceProp &p, const work<T> &k, int dim)
 {
-	const size_t room = shared_room(g) - sizeof(batch<T>);
+	const size_t half = p.sharedMemPerMultiprocessor / 2 - p.reservedSharedMemPerBlock;
+	const size_t most = max(p.sharedMemPerBlock, min(p.sharedMemPerBlockOptin, half));
+	const size_t room = most - sizeof(batch<T>);
 	shape s = {};
 
 	s.pad = (1u << k.span_log) + k.w - 1;
@@ -312,7 +305,7 @@ template <class T, int DIM>
 int
 spread(struct gpu *g, const work<T> &k)
 {
-	shape s = shape_of(g, k, DIM);
+	shape s = shape_of(g->prop, k, DIM);
 	cplx<T> *parts = NULL;
 
 	GPU_TRY(g, cudaFuncSetAttribute((spread_heavy<T, DIM>),

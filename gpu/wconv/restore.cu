@@ -297,41 +297,33 @@ start_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct why *why)
 	return gpu_end(g);
 }
 
-/* Does one step, unless the steps end before it: *ends. The misfit's sum of squares is asked for where it decides something. */
-template <class T>
-int
-step_lucy(wc_pictures<T> *v, size_t known, struct wconv_restored *done, bool *ends)
-{
-	struct gpu *const g = v->g;
-	const struct wconv_restore *d = v->d;
-	double squares = INFINITY;
-
-	GPU_DO(gpu_begin(g));
-	GPU_DO(wc_apply<T>(v, false, v->x, v->f));
-	GPU_DO(sum_all<divide<T>>(v, v->n, v->y, v->f, (T)d->o.sky, (T)d->least, v->r));
-	if (d->o.noise > 0 || done->steps == d->o.steps) {
-		GPU_DO(add_total(v, v->n, MISFIT));
-		GPU_DO(gpu_down(g, &squares, &v->total->rr, sizeof squares));
-	}
-	*ends = wconv_restore_ends(d, done, squares, known);
-	if (!*ends) {
-		GPU_DO(wc_apply<T>(v, true, v->r, v->p));
-		GPU_EACH(g, multiply<T>, v->m, v->x, v->p, v->s, (T)d->dark);
-		wc_tell(d, ++done->steps);
-	}
-	return gpu_end(g);
-}
-
 template <class T>
 int
 wc_lucy(wc_pictures<T> *v, const struct wconv_known *k, struct wconv_restored *done,
 	struct why *why)
 {
+	struct gpu *const g = v->g;
+	const struct wconv_restore *d = v->d;
 	bool ends = false;
 
 	GPU_DO(start_lucy<T>(v, k, why));
-	while (!ends)
-		GPU_DO(step_lucy<T>(v, k->n, done, &ends));
+	while (!ends) {
+		double squares = INFINITY;
+		GPU_DO(gpu_begin(g));
+		GPU_DO(wc_apply<T>(v, false, v->x, v->f));
+		GPU_DO(sum_all<divide<T>>(v, v->n, v->y, v->f, (T)d->o.sky, (T)d->least, v->r));
+		if (d->o.noise > 0 || done->steps == d->o.steps) { /* where it decides something */
+			GPU_DO(add_total(v, v->n, MISFIT));
+			GPU_DO(gpu_down(g, &squares, &v->total->rr, sizeof squares));
+		}
+		ends = wconv_restore_ends(d, done, squares, k->n);
+		if (!ends) {
+			GPU_DO(wc_apply<T>(v, true, v->r, v->p));
+			GPU_EACH(g, multiply<T>, v->m, v->x, v->p, v->s, (T)d->dark);
+			wc_tell(d, ++done->steps);
+		}
+		GPU_DO(gpu_end(g));
+	}
 	return 0;
 }
 
