@@ -207,18 +207,6 @@ make_plan(struct gpu *g, const library *l, planned *p, const struct gpu_fft *f)
 	return e ? -EIO : 0;
 }
 
-/* The plan of f among those kept; NULL: it is not. */
-planned *
-find_plan(struct gpu_ffts *all, const struct gpu_fft *f)
-{
-	for (int i = 0; i < all->n; i++)
-		if (same(all->p[i].f, *f)) {
-			all->p[i].used = ++all->clock;
-			return &all->p[i];
-		}
-	return NULL;
-}
-
 /* Makes the plan of f, in the place of the one unused for longest when there are many. */
 int
 add_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
@@ -244,11 +232,15 @@ add_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 int
 get_plan(struct gpu *g, const struct gpu_fft *f, planned **p)
 {
+	struct gpu_ffts *const all = g->ffts;
 	const bool timed = g->timed;
 
-	*p = g->ffts ? find_plan(g->ffts, f) : NULL;
-	if (*p)
-		return 0;
+	for (int i = 0; all && i < all->n; i++)
+		if (same(all->p[i].f, *f)) {
+			*p = &all->p[i];
+			(*p)->used = ++all->clock;
+			return 0;
+		}
 	if (timed)
 		GPU_DO(gpu_end(g));
 	GPU_DO(begin(g));

@@ -46,10 +46,11 @@ do_nothing()
 }
 
 int
-prepare(struct gpu *g)
+prepare(struct gpu *g, int number)
 {
 	cudaFuncAttributes kernel;
 
+	g->number = number;
 	GPU_TRY(g, cudaSetDevice(g->number));
 	GPU_TRY(g, cudaGetDeviceProperties(&g->prop, g->number));
 	const cudaError_t e = cudaFuncGetAttributes(&kernel, do_nothing);
@@ -71,21 +72,6 @@ struct gpu *
 new_gpu()
 {
 	return static_cast<struct gpu *>(calloc(1, sizeof(struct gpu)));
-}
-
-/* Opens the device of that number in g; false with a sentence in why. */
-bool
-open_one(struct gpu *g, int number, char why[GPU_WHY])
-{
-	if (!g) {
-		snprintf(why, GPU_WHY, "no memory");
-		return false;
-	}
-	g->number = number;
-	if (!prepare(g))
-		return true;
-	snprintf(why, GPU_WHY, "%s", g->why);
-	return false;
 }
 
 /* The number at *list, which moves behind it and its comma; -1: there is none, or none below count. */
@@ -129,8 +115,9 @@ open_list(struct gpu *first, const char *list, int count, char why[GPU_WHY])
 			if (last)
 				last->next = g;
 			last = g;
-			if (open_one(g, number, why))
+			if (g && !prepare(g, number))
 				continue;
+			snprintf(why, GPU_WHY, "%s", g ? g->why : "no memory");
 		}
 		return false;
 	} while (*at);
@@ -214,25 +201,17 @@ struct task {
 };
 
 /* The device in use is a thread's own. */
-int
-run_task(struct task *t)
-{
-	struct gpu *const next = t->g->next;
-	int err = gpu_failed(t->g, cudaSetDevice(t->g->number), "cudaSetDevice") ? -EIO : 0;
-
-	t->g->next = NULL;
-	if (!err)
-		err = t->run(t->g, t->i, t->with);
-	t->g->next = next;
-	return err;
-}
-
 void *
-task_thread(void *task)
+run_task(void *task)
 {
 	struct task *const t = static_cast<struct task *>(task);
+	struct gpu *const next = t->g->next;
 
-	t->err = run_task(t);
+	t->err = gpu_failed(t->g, cudaSetDevice(t->g->number), "cudaSetDevice") ? -EIO : 0;
+	t->g->next = NULL;
+	if (!t->err)
+		t->err = t->run(t->g, t->i, t->with);
+	t->g->next = next;
 	return NULL;
 }
 
@@ -361,11 +340,11 @@ gpu_each_of(struct gpu *g, int (*run)(struct gpu *device, size_t i, void *with),
 	for (struct gpu *d = g; t && d; d = d->next, i++)
 		t[i] = {d, i, run, with, 0, {}, false};
 	for (i = 1; t && i < n; i++) /* now: a task cuts its device from the list */
-		t[i].started = !pthread_create(&t[i].thread, NULL, task_thread, &t[i]);
+		t[i].started = !pthread_create(&t[i].thread, NULL, run_task, &t[i]);
 	for (i = 0; t && i < n;
 	     i++) /* the first in this thread; and where there is none to be had */
 		if (!t[i].started)
-			t[i].err = run_task(&t[i]);
+			run_task(&t[i]);
 	for (i = 0; t && i < n; i++) {
 		if (t[i].started)
 			pthread_join(t[i].thread, NULL);

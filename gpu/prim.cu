@@ -47,17 +47,6 @@ sort(void *room, size_t *words, cub::DoubleBuffer<unsigned> *key,
 	return e;
 }
 
-/* The bits of keys below a limit; 0: any. */
-int
-bits_below(unsigned limit)
-{
-	int bits = 0;
-
-	while (bits < 32 && (limit - 1) >> bits)
-		bits++;
-	return bits;
-}
-
 /* Makes `to` what the buffer holds. */
 cudaError_t
 bring_back(unsigned *to, cub::DoubleBuffer<unsigned> from, size_t n, cudaStream_t s)
@@ -122,8 +111,10 @@ prim_sort(struct gpu *g, unsigned *key, unsigned *index, size_t n, unsigned limi
 {
 	cub::DoubleBuffer<unsigned> keys(key, work), indices(index, work + n);
 	size_t words = prim_sort_words(n) - 2 * n;
-	const int bits = bits_below(limit);
+	int bits = 0;
 
+	while (bits < 32 && (limit - 1) >> bits)
+		bits++;
 	if (!again)
 		GPU_EACH(g, number, n, index);
 	if (!n || !bits)

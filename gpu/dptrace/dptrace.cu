@@ -513,20 +513,6 @@ run_pass(struct batch *b, size_t pass)
 	return 0;
 }
 
-int
-run_batch(struct batch *b)
-{
-	GPU_DO(batch_choose(b));
-	void *const held = gpu_place_on_host([=](gpu_block *a) { batch_take(b, a); });
-	const gpu_at_end done{[=] { weir_free(held); }};
-	if (!held)
-		return -ENOMEM;
-	for (size_t pass = 0; pass < b->p->o.passes; pass++)
-		GPU_DO(run_pass(b, pass));
-	batch_each(b, [=](struct work *w, size_t i) { pass_put(w, &b->p->trace[b->first + i]); });
-	return 0;
-}
-
 /* Lines from `first` to end - 1, batch after batch. there: the picture is on the device. */
 int
 run_share(struct gpu *g, struct dptrace_plan *p, size_t first, size_t end, bool there)
@@ -540,8 +526,17 @@ run_share(struct gpu *g, struct dptrace_plan *p, size_t first, size_t end, bool 
 	if (first == end)
 		return 0;
 	GPU_DO(place_picture(g, p, there, &b.on));
-	for (; b.first < end; b.first += b.n)
-		GPU_DO(run_batch(&b));
+	for (; b.first < end; b.first += b.n) {
+		GPU_DO(batch_choose(&b));
+		void *const held = gpu_place_on_host([&](gpu_block *a) { batch_take(&b, a); });
+		const gpu_at_end done{[=] { weir_free(held); }};
+		if (!held)
+			return -ENOMEM;
+		for (size_t pass = 0; pass < p->o.passes; pass++)
+			GPU_DO(run_pass(&b, pass));
+		struct dptrace_trace *const to = p->trace + b.first;
+		batch_each(&b, [=](struct work *w, size_t i) { pass_put(w, to + i); });
+	}
 	return 0;
 }
 

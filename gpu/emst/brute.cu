@@ -527,21 +527,6 @@ node_bytes(unsigned K)
 	return 4 * (K * sizeof(T) + sizeof(unsigned));
 }
 
-/* The tree of boxes over the points of w, once for all rounds. */
-template <class T, unsigned K>
-int
-bvh_make(struct gpu *g, const work &w, const bvh &b)
-{
-	static_assert(sizeof(node<T, K>) == node_bytes<T>(K), "nodes have their room");
-	GPU_TRY(g, cudaMemsetAsync(b.end, 0xff, w.n * sizeof *b.end, g->stream[0]));
-	GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
-	GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
-	GPU_EACH(g, (make_codes<T, K>), w.n, w, b);
-	GPU_DO(prim_sort(g, b.code, b.index, w.n, 0, b.scratch, false));
-	GPU_EACH(g, (build<T, K>), w.n, w, b);
-	return 0;
-}
-
 /* --- rounds ----------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -579,8 +564,17 @@ rounds(struct gpu *g, const work &w, const bvh *b, bool distinct)
 	unsigned before;
 
 	if constexpr (K <= BVH_DIMS)
-		if (b)
-			GPU_DO(bvh_make<T, K>(g, w, *b));
+		if (b) { /* the tree of boxes, once for all rounds */
+			static_assert(sizeof(node<T, K>) == node_bytes<T>(K),
+				      "nodes have their room");
+			GPU_TRY(g,
+				cudaMemsetAsync(b->end, 0xff, w.n * sizeof *b->end, g->stream[0]));
+			GPU_TRY(g, cudaMemsetAsync(w.d2, 0, w.n * sizeof(T), g->stream[0]));
+			GPU_TRY(g, cudaMemsetAsync(w.to, 0xff, w.n * sizeof *w.to, g->stream[0]));
+			GPU_EACH(g, (make_codes<T, K>), w.n, w, *b);
+			GPU_DO(prim_sort(g, b->code, b->index, w.n, 0, b->scratch, false));
+			GPU_EACH(g, (build<T, K>), w.n, w, *b);
+		}
 	GPU_TRY(g, cudaMemsetAsync(w.count, 0, sizeof *w.count, g->stream[0]));
 	GPU_EACH(g, single<work>, w.n, w);
 	do {

@@ -185,22 +185,6 @@ bring_results(struct gpu *g, const struct radon_core *p, const radon_flow &f,
 	return p->o.subtract ? 0 : gpu_later(g, r, n);
 }
 
-/* The gathers of f from the host and back. */
-int
-run_gathers(struct gpu *g, const struct radon_core *p, radon_flow *f, const float *const *in,
-	    float *const *out, struct radon_report *report)
-{
-	const size_t each = f->in.rows * f->in.len;
-
-	GPU_DO(radon_hold(g, p, f));
-	for (size_t i = 0; i < f->w.n; i++)
-		GPU_DO(gpu_up(g, f->x + i * each, in[i], each * sizeof(float)));
-	GPU_DO(gpu_begin(g));
-	GPU_DO(transform(g, p, f, report));
-	GPU_DO(gpu_end(g));
-	return bring_results(g, p, *f, in, out);
-}
-
 /* Gathers from `at` to end - 1, as many at a time as the device holds. */
 int
 run_share(struct gpu *g, const struct radon_core *p, size_t at, size_t end, const float *const *in,
@@ -211,7 +195,14 @@ run_share(struct gpu *g, const struct radon_core *p, size_t at, size_t end, cons
 	GPU_DO(radon_choose(g, p, &most));
 	for (; at < end; at += most) {
 		radon_flow f = radon_pose(p, end - at < most ? end - at : most);
-		GPU_DO(run_gathers(g, p, &f, in + at, out + at, report ? report + at : NULL));
+		const size_t each = f.in.rows * f.in.len;
+		GPU_DO(radon_hold(g, p, &f));
+		for (size_t i = 0; i < f.w.n; i++)
+			GPU_DO(gpu_up(g, f.x + i * each, in[at + i], each * sizeof(float)));
+		GPU_DO(gpu_begin(g));
+		GPU_DO(transform(g, p, &f, report ? report + at : NULL));
+		GPU_DO(gpu_end(g));
+		GPU_DO(bring_results(g, p, f, in + at, out + at));
 	}
 	return 0;
 }

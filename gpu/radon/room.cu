@@ -41,16 +41,6 @@ lay_tables(gpu_block *b, const struct radon_core *p, bool values, radon_job *w)
 	w->live = put(b, values ? live : NULL, p->o.nx);
 }
 
-int
-send_tables(struct gpu *g, const struct radon_core *p, radon_job *w)
-{
-	bool filled = false;
-
-	return gpu_place_filled(
-	    g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, p, !filled, w); },
-	    [&] { filled = true; });
-}
-
 /* Elements of the device's arrays: floats in in_out and time, else pairs of them. */
 struct sizes {
 	size_t in_out, time, d, m, cells, kept;
@@ -122,8 +112,11 @@ radon_hold(struct gpu *g, const struct radon_core *p, radon_flow *f)
 {
 	const sizes z = sizes_of(p, *f);
 	radon_job *w = &f->w;
+	bool filled = false;
 
-	GPU_DO(send_tables(g, p, w));
+	GPU_DO(gpu_place_filled(
+	    g, HOLD_TABLES, [&](gpu_block *b) { lay_tables(b, p, !filled, w); },
+	    [&] { filled = true; }));
 	if (!p->q_mute) /* a mute that depends on time too, sample by sample */
 		GPU_DO(gpu_send(g, HOLD_WEIGHT, p->weight, p->o.nq * p->nfft, &w->weight));
 	GPU_DO(gpu_array(g, HOLD_IN, z.in_out, &f->x));

@@ -545,23 +545,6 @@ make_windows(struct gpu *g, const struct wconv_plan *p, const wc_work<T> &w, con
 	return wc_rows_back(g, b, b.ny, b.image);
 }
 
-/* Scatters the tiles of b: number `first` of the list, and those after it. */
-template <class T>
-int
-scatter_some(struct gpu *g, const wc_whole<T> &o, const wc_tiles<T> &b, size_t first)
-{
-	const wc_tile *const host = o.list + first, &last = host[b.n - 1];
-	const unsigned top = host->y, rows = last.y + last.h + o.w.kh - 1 - top;
-	const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
-	bool any;
-
-	GPU_DO(make_windows(g, o.p, o.w, b, host, o.a.in, &any));
-	if (any)
-		GPU_EACH(g, add_windows<T>, (size_t)rows * o.a.wide, b, o.a, (unsigned)first,
-			 (unsigned)o.p->x.ntile, top, scale);
-	return 0;
-}
-
 } // namespace
 
 template <class T>
@@ -610,7 +593,15 @@ wc_scatter_tiles(struct gpu *g, wc_whole<T> *o)
 	GPU_TRY(g, cudaMemsetAsync(o->a.padded, 0, (size_t)o->a.high * o->a.wide * sizeof(T),
 				   g->stream[0]));
 	return wc_each_tiles<T>(g, o, [&](const wc_tiles<T> &b, size_t first) {
-		return scatter_some<T>(g, *o, b, first);
+		const wc_tile *const host = o->list + first, &last = host[b.n - 1];
+		const unsigned top = host->y, rows = last.y + last.h + o->w.kh - 1 - top;
+		const T scale = (T)(1 / ((double)b.nx * (double)b.ny));
+		bool any;
+		GPU_DO(make_windows(g, o->p, o->w, b, host, o->a.in, &any));
+		if (any)
+			GPU_EACH(g, add_windows<T>, (size_t)rows * o->a.wide, b, o->a,
+				 (unsigned)first, (unsigned)o->p->x.ntile, top, scale);
+		return 0;
 	});
 }
 
