@@ -378,23 +378,6 @@ send_released(struct dp_job *j)
 	return gpu_up(j->g, j->on.released, j->released, j->nseg * sizeof *j->released);
 }
 
-/* passage_run() of dptrace/search/chain.c, for all lines. */
-int
-go(struct dp_job *j, const struct lists *l)
-{
-	unsigned count;
-
-	GPU_LAUNCH(j->g, begin, (unsigned)j->nline, THREADS, 0, j->on);
-	for (int k = 0; (count = list_segments(j, l, k, false)) > 0; k++)
-		while (count) {
-			GPU_DO(pass(j, l, count));
-			count = look_over(j, l, count);
-			if (count)
-				GPU_DO(send_released(j));
-		}
-	return 0;
-}
-
 /* The sums that lines reach at the end, and their polylines. Of a line that has failed they say nothing. */
 int
 finish(struct dp_job *j, const struct lists *l)
@@ -456,7 +439,16 @@ dp_solve(struct dp_job *j)
 	}
 	memset(j->released, 0, j->nseg * sizeof *j->released);
 	GPU_DO(send_released(j));
-	GPU_DO(go(j, &l));
+	/* passage_run() of dptrace/search/chain.c, for all lines */
+	unsigned count;
+	GPU_LAUNCH(j->g, begin, (unsigned)j->nline, THREADS, 0, j->on);
+	for (int k = 0; (count = list_segments(j, &l, k, false)) > 0; k++)
+		while (count) {
+			GPU_DO(pass(j, &l, count));
+			count = look_over(j, &l, count);
+			if (count)
+				GPU_DO(send_released(j));
+		}
 	GPU_DO(finish(j, &l));
 	if (j->margins)
 		GPU_DO(find_margins(j, &l));

@@ -31,7 +31,7 @@ template <class T>
 __device__ double
 coordinate(const given<T> &in, int axis, size_t j)
 {
-	return __dmul_rn(raw_coordinate(in, axis, j) - in.frame.mid[axis], in.frame.scale[axis]);
+	return __dmul_rn(raw_coordinate(in, axis, j) - in.mid[axis], in.scale[axis]);
 }
 
 /* The cell that holds x, and x in cells relative to it: usfft/sort.c. */
@@ -52,7 +52,7 @@ turn(unsigned j, const given<T> &in, int dim)
 
 #pragma unroll
 	for (int a = 0; a < 3; a++)
-		x[a] = a < dim ? raw_coordinate(in, a, j) - in.frame.mid[a] : 0;
+		x[a] = a < dim ? raw_coordinate(in, a, j) - in.mid[a] : 0;
 	turn_value(in.c + j * in.cstride, turns_of(dim, in.turn, x), 1);
 }
 
@@ -131,23 +131,6 @@ template <class R> struct columns {
 	}
 };
 
-/* The columns of the coordinates, and of the values v too if they lie within the same record: then *whole is true. */
-template <class R>
-columns<R>
-find_columns(const struct usfft_points *pt, int dim, const R *v, size_t vstride, bool *whole)
-{
-	const R *const x = static_cast<const R *>(pt->x[0]);
-	columns<R> used = {x, x};
-
-	for (int a = 1; a < dim; a++)
-		used.add(static_cast<const R *>(pt->x[a]), static_cast<const R *>(pt->x[a]));
-	columns<R> all = used;
-	if (v)
-		all.add(v, v + 1);
-	*whole = pt->m && v && vstride == pt->stride && all.width() <= pt->stride;
-	return *whole ? all : used;
-}
-
 /* Coordinates that lie within one record go up once, and with them values that lie there too; others, array after array. */
 template <class R, class T>
 int
@@ -155,8 +138,16 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 {
 	const R *const v = sizeof(R) == sizeof(T) ? reinterpret_cast<const R *>(c) : NULL;
 	const size_t before = pt->m ? (pt->m - 1) * pt->stride : 0, each = pt->m ? before + 1 : 0;
-	bool whole;
-	const columns<R> used = find_columns(pt, dim, v, in->cstride, &whole);
+	const R *const x0 = static_cast<const R *>(pt->x[0]);
+	columns<R> used = {x0, x0};
+
+	for (int a = 1; a < dim; a++)
+		used.add(static_cast<const R *>(pt->x[a]), static_cast<const R *>(pt->x[a]));
+	columns<R> all = used;
+	if (v)
+		all.add(v, v + 1);
+	const bool whole = pt->m && v && in->cstride == pt->stride && all.width() <= pt->stride;
+	used = whole ? all : used;
 	const bool record = used.width() <= pt->stride;
 	const size_t n = record && pt->m ? before + used.width() : each * (size_t)dim;
 	R *to;
@@ -179,17 +170,6 @@ send_points(struct gpu *g, const struct usfft_points *pt, int dim, const T *c, g
 
 /* found: the first point that is not finite, and how many parts heavy tiles have. */
 enum { BAD, HEAVIES, FOUND };
-
-template <class T>
-int
-take_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const void *c,
-	    size_t cstride, size_t *bad)
-{
-	given<T> in = {};
-
-	in.frame = {{0, 0, 0}, {1, 1, 1}};
-	return usfft_take(g, p, pt, static_cast<const T *>(c), cstride, &in, bad);
-}
 
 } // namespace
 
@@ -252,6 +232,12 @@ gpu_usfft_points(struct gpu *g, struct usfft_plan *p, const struct usfft_points 
 {
 	if (pt->m > USFFT_MAXPOINTS)
 		return -EOVERFLOW;
-	return p->o.single ? take_points<float>(g, p, pt, c, cstride, bad)
-			   : take_points<double>(g, p, pt, c, cstride, bad);
+	const auto take = [=](auto zero) {
+		given<decltype(zero)> in = {};
+		for (double &scale : in.scale)
+			scale = 1;
+		return usfft_take(g, p, pt, static_cast<const decltype(zero) *>(c), cstride, &in,
+				  bad);
+	};
+	return p->o.single ? take(0.f) : take(0.);
 }

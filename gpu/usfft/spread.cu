@@ -281,33 +281,15 @@ take_colour(colour *c, int axis, unsigned number, unsigned tiles)
 
 template <class T, int DIM>
 int
-spread_slab(struct gpu *g, const work<T> &k, const shape &s, unsigned z0, cplx<T> *parts)
-{
-	colour c = {{0, 0, 0}, {1, 1, 1}, (k.w - 2) / (1u << k.span_log) + 2};
-	unsigned n[3] = {1, 1, 1};
-
-	for (int a = 0; a < DIM; a++)
-		n[a] = colours_of(k.tiles[a], c.step);
-	if (k.heavies)
-		GPU_LAUNCH(g, (spread_heavy<T, DIM>), k.heavies, s.threads, s.bytes, k, s, z0,
-			   parts);
-	for (unsigned i = 0; i < n[0] * n[1] * n[2]; i++) {
-		const unsigned number[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
-		for (int a = 0; a < DIM; a++)
-			take_colour(&c, a, number[a], k.tiles[a]);
-		GPU_LAUNCH(g, (spread_tiles<T, DIM>), c.count[0] * c.count[1] * c.count[2],
-			   s.threads, s.bytes, k, s, c, z0, parts);
-	}
-	return 0;
-}
-
-template <class T, int DIM>
-int
 spread(struct gpu *g, const work<T> &k)
 {
 	shape s = shape_of(g->prop, k, DIM);
+	colour c = {{0, 0, 0}, {1, 1, 1}, (k.w - 2) / (1u << k.span_log) + 2};
+	unsigned n[3] = {1, 1, 1};
 	cplx<T> *parts = NULL;
 
+	for (int a = 0; a < DIM; a++)
+		n[a] = colours_of(k.tiles[a], c.step);
 	GPU_TRY(g, cudaFuncSetAttribute((spread_heavy<T, DIM>),
 					cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s.bytes));
 	GPU_TRY(g, cudaFuncSetAttribute((spread_tiles<T, DIM>),
@@ -316,7 +298,16 @@ spread(struct gpu *g, const work<T> &k)
 		GPU_DO(gpu_array(g, HOLD_HEAVY, (size_t)k.heavies * s.cells, &parts));
 	for (unsigned z0 = 0; z0 < s.deep; z0 += s.planes) {
 		s.planes = min(s.planes, s.deep - z0);
-		GPU_DO(spread_slab<T, DIM>(g, k, s, z0, parts));
+		if (k.heavies)
+			GPU_LAUNCH(g, (spread_heavy<T, DIM>), k.heavies, s.threads, s.bytes, k, s,
+				   z0, parts);
+		for (unsigned i = 0; i < n[0] * n[1] * n[2]; i++) {
+			const unsigned number[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+			for (int a = 0; a < DIM; a++)
+				take_colour(&c, a, number[a], k.tiles[a]);
+			GPU_LAUNCH(g, (spread_tiles<T, DIM>), c.count[0] * c.count[1] * c.count[2],
+				   s.threads, s.bytes, k, s, c, z0, parts);
+		}
 	}
 	return 0;
 }

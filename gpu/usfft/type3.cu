@@ -43,7 +43,7 @@ divide(unsigned j, const given<T> &to, const hats &h, int dim, T *out)
 	for (int a = 0; a < 3; a++)
 		if (a < dim) {
 			s[a] = raw_coordinate(to, a, j);
-			factor /= hat(h, a, (s[a] - to.frame.mid[a]) * to.frame.scale[a]);
+			factor /= hat(h, a, (s[a] - to.mid[a]) * to.scale[a]);
 		}
 	turn_value(out + 2 * (size_t)j, turns_of(dim, to.turn, s), factor);
 }
@@ -73,8 +73,8 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 
 	in.turned = true;
 	for (int a = 0; a < t->o.dim; a++) {
-		in.frame.mid[a] = t->box.mid[a];
-		in.frame.scale[a] = 1 / t->period[a];
+		in.mid[a] = t->box.mid[a];
+		in.scale[a] = 1 / t->period[a];
 		in.turn[a] = sign * t->target_box.mid[a];
 	}
 	GPU_DO(usfft_take(g, t->outer, pt, c, 2, &in, bad));
@@ -86,20 +86,21 @@ spread_outer(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *
 	return gpu_end(g);
 }
 
-/* Type 2 of the outer grid's cells, at the targets. */
+/* After it, type 2 of the outer grid's cells, at the targets. */
 template <class T>
 int
-sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to, int sign,
-	  const cplx<T> *grid, T *out, size_t *bad)
+transform(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *pt, const void *c,
+	  const struct usfft_points *to, int sign, void *out, size_t *bad)
 {
 	const int dim = t->o.dim;
 	given<T> in = {};
 	work<T> k = {};
-	cplx<T> *at;
+	cplx<T> *grid, *at;
 
+	GPU_DO(spread_outer(g, t, pt, static_cast<const T *>(c), sign, &grid, bad));
 	for (int a = 0; a < dim; a++) {
-		in.frame.mid[a] = t->target_box.mid[a];
-		in.frame.scale[a] = t->period[a] / (double)t->outer->grid.n[a];
+		in.mid[a] = t->target_box.mid[a];
+		in.scale[a] = t->period[a] / (double)t->outer->grid.n[a];
 		in.turn[a] = sign * t->box.mid[a];
 	}
 	GPU_DO(usfft_take<T>(g, t->inner, to, NULL, 0, &in, bad));
@@ -111,17 +112,6 @@ sum_inner(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *to,
 	GPU_EACH(g, divide<T>, k.m, in, hats_of(t->outer), dim, &at->re);
 	GPU_DO(gpu_end(g));
 	return gpu_down(g, out, at, to->m * sizeof *at);
-}
-
-template <class T>
-int
-transform(struct gpu *g, const struct usfft_3 *t, const struct usfft_points *pt, const void *c,
-	  const struct usfft_points *to, int sign, void *out, size_t *bad)
-{
-	cplx<T> *grid;
-
-	GPU_DO(spread_outer(g, t, pt, static_cast<const T *>(c), sign, &grid, bad));
-	return sum_inner(g, t, to, sign, grid, static_cast<T *>(out), bad);
 }
 
 } // namespace

@@ -50,20 +50,17 @@ template <class T> struct work {
 	cplx<T> *grid;
 };
 
-/* A coordinate x becomes (x - mid) scale, in cycles. For types 1 and 2, mid is 0 and scale 1. */
-struct frame {
-	double mid[3], scale[3];
-};
-
-/* Points and values as given: coordinate a of point j is x[a][j * stride], its value is c[j * cstride]. */
+/*
+ * Points and values as given: coordinate a of point j is x[a][j * stride], its value is c[j * cstride]. A coordinate x becomes
+ * (x - mid) scale, in cycles. For types 1 and 2, mid is 0 and scale 1.
+ */
 template <class T> struct given {
 	const void *x[3];
 	size_t stride, cstride;
 	/* single: coordinates are float. turned: values are multiplied by exp(2 pi i turn.(x - mid)). */
 	bool single, turned;
 	T *c;
-	double shift, turn[3];
-	struct frame frame;
+	double shift, turn[3], mid[3], scale[3];
 };
 
 template <class T>
@@ -184,7 +181,7 @@ template <class T> int usfft_grid(struct gpu *g, const struct usfft_plan *p, wor
 /* Copies the window and the factors of p to the arrays of work. */
 template <class T> int usfft_tables(struct gpu *g, const struct usfft_plan *p, const work<T> &k);
 
-/* gpu_usfft_points() in the frame of *in. It fills the rest of *in. The coordinates stay until HOLD_RAW is used again. */
+/* gpu_usfft_points() with mid, scale and turn of *in. It fills the rest of *in. The coordinates stay until HOLD_RAW is used again. */
 template <class T>
 int usfft_take(struct gpu *g, struct usfft_plan *p, const struct usfft_points *pt, const T *c,
 	       size_t cstride, given<T> *in, size_t *bad);

@@ -74,24 +74,6 @@ new_functions(const struct wconv_plan *p, const rows_of &now, const rows_of &bef
 	return f;
 }
 
-/* The step's rows of the item, to the ring. */
-template <class T>
-int
-take_rows(struct gpu *g, const struct wconv_plan *p, const void *in, T *ring)
-{
-	const struct wconv_band *b = &p->band[p->now];
-	const size_t row = p->q.w * p->q.planes, n = (b->fed1 - b->fed0) * row,
-		     bytes = n * img_type_size(p->q.in);
-	char *raw;
-
-	if (!n)
-		return 0;
-	GPU_DO(gpu_send(g, WC_RAW, static_cast<const char *>(in), bytes, &raw));
-	GPU_DO(gpu_begin(g));
-	GPU_EACH(g, feed<T>, n, ring, raw, p->q.in, row, b->fed0, p->depth);
-	return gpu_end(g);
-}
-
 /* Share i of n of a step. */
 template <class T>
 int
@@ -101,13 +83,19 @@ run_share(struct gpu *g, size_t i, size_t n, const struct wconv_plan *p, const v
 		      before = p->now ? cut(p, step_rows(p, p->now - 1), i, n) : rows_of{};
 	wc_work<T> w = wc_work_of<T>(p, share.n);
 	const size_t out_row = (size_t)w.width * w.planes * img_type_size(w.type);
+	const struct wconv_band *b = &p->band[p->now];
+	const size_t fed = (b->fed1 - b->fed0) * w.ring_row, bytes = fed * img_type_size(p->q.in);
+	char *raw;
 	T *ring;
 
 	GPU_DO(gpu_array(g, WC_RING, p->depth * w.ring_row, &ring));
 	if (p->now == 0)
 		GPU_DO(wc_send_kernels<T>(g, p));
 	GPU_DO(wc_send_tables<T>(g, p, &w));
-	GPU_DO(take_rows<T>(g, p, in, ring));
+	GPU_DO(gpu_send(g, WC_RAW, static_cast<const char *>(in), bytes, &raw));
+	GPU_DO(gpu_begin(g));
+	GPU_EACH(g, feed<T>, fed, ring, raw, p->q.in, w.ring_row, b->fed0, p->depth);
+	GPU_DO(gpu_end(g));
 	if (!share.n)
 		return 0;
 	GPU_DO(gpu_hold(g, WC_OUT, share.n * out_row, &w.out));

@@ -5,7 +5,7 @@
  * The adjoint, of a whole item on one device:
  *
  *	weigh	results times their factors: 1 / the sum of the local kernel, or that sum / its part on known pixels	thread = result
- *		each scatters along its kernel to the item with its edges, by sums or by transforms
+ *		each scatters along its kernel to the item with its edges, by sums or by transforms (fft.cu)
  *	fold	what lies beyond the edges is added to the pixels that it copies	thread = pixel
  *
  * No sum depends on the order of threads.
@@ -25,8 +25,6 @@
  * grid. Sums are compensated as in direct.cu.
  *
  * Bound: 4 kw kh operations a pixel.
- *
- * The adjoint by transforms: fft.cu.
  */
 #include "gpu/wconv/pixel.h"
 
