@@ -34,93 +34,80 @@ floor_quotient(double a, double b)
 	return b == 0 ? a / b : rint((a - rest) / b) - (rest != 0 && (rest < 0) != (b < 0));
 }
 
-/* Simple operations, which become vector loops for the CPU at hand. The result replaces a. */
-#define DO1(NAME, EXPRESSION)                                          \
-	WEIR_CLONES(do_##NAME, (double *restrict a, size_t n), (a, n)) \
-	{                                                              \
-		for (size_t i = 0; i < n; i++)                         \
-			a[i] = EXPRESSION;                             \
+static inline double
+clip(double v, double low, double high)
+{
+	const double least = v < low ? low : v, most = least > high ? high : least;
+
+	return low != low ? low : high != high ? high : most;
+}
+
+/* Simple operations on up to three values, which become vector loops for the CPU at hand. The result replaces a. */
+#define DO(NAME, EXPRESSION)                                                                    \
+	WEIR_CLONES(                                                                            \
+	    do_##NAME,                                                                          \
+	    (double *restrict a, const double *restrict b, const double *restrict c, size_t n), \
+	    (a, b, c, n))                                                                       \
+	{                                                                                       \
+		(void)b;                                                                        \
+		(void)c;                                                                        \
+		for (size_t i = 0; i < n; i++)                                                  \
+			a[i] = EXPRESSION;                                                      \
 	}
-#define DO2(NAME, EXPRESSION)                                                            \
-	WEIR_CLONES(do_##NAME, (double *restrict a, const double *restrict b, size_t n), \
-		    (a, b, n))                                                           \
-	{                                                                                \
-		for (size_t i = 0; i < n; i++)                                           \
-			a[i] = EXPRESSION;                                               \
-	}
-DO1(neg, -a[i])
-DO1(not, a[i] != a[i] ? a[i] : a[i] == 0)
-DO1(flip, has_bits(a[i]) ? -1 - a[i] : NAN)
-DO1(abs, fabs(a[i]))
-DO1(sqrt, sqrt(a[i]))
-DO1(floor, floor(a[i]))
-DO1(ceil, ceil(a[i]))
-DO1(trunc, trunc(a[i]))
-DO1(round, rint(a[i]))
-DO1(isnan, a[i] != a[i])
-DO1(sign, a[i] != a[i] ? a[i] : (double)((a[i] > 0) - (a[i] < 0)))
-DO1(exp, exp(a[i]))
-DO1(log, log(a[i]))
-DO1(log2, log2(a[i]))
-DO1(log10, log10(a[i]))
-DO1(sin, sin(a[i]))
-DO1(cos, cos(a[i]))
-DO1(tan, tan(a[i]))
-DO1(asin, asin(a[i]))
-DO1(acos, acos(a[i]))
-DO1(atan, atan(a[i]))
-DO2(add, a[i] + b[i])
-DO2(sub, a[i] - b[i])
-DO2(mul, a[i] * b[i])
-DO2(div, a[i] / b[i])
-DO2(mod, fmod(a[i], b[i]))
-DO2(floordiv, floor_quotient(a[i], b[i]))
+DO(neg, -a[i])
+DO(not, a[i] != a[i] ? a[i] : a[i] == 0)
+DO(flip, has_bits(a[i]) ? -1 - a[i] : NAN)
+DO(abs, fabs(a[i]))
+DO(sqrt, sqrt(a[i]))
+DO(floor, floor(a[i]))
+DO(ceil, ceil(a[i]))
+DO(trunc, trunc(a[i]))
+DO(round, rint(a[i]))
+DO(isnan, a[i] != a[i])
+DO(sign, a[i] != a[i] ? a[i] : (double)((a[i] > 0) - (a[i] < 0)))
+DO(exp, exp(a[i]))
+DO(log, log(a[i]))
+DO(log2, log2(a[i]))
+DO(log10, log10(a[i]))
+DO(sin, sin(a[i]))
+DO(cos, cos(a[i]))
+DO(tan, tan(a[i]))
+DO(asin, asin(a[i]))
+DO(acos, acos(a[i]))
+DO(atan, atan(a[i]))
+DO(add, a[i] + b[i])
+DO(sub, a[i] - b[i])
+DO(mul, a[i] * b[i])
+DO(div, a[i] / b[i])
+DO(mod, fmod(a[i], b[i]))
+DO(floordiv, floor_quotient(a[i], b[i]))
 #define BITS(OPERATOR) \
 	(has_bits(a[i]) && has_bits(b[i]) ? (double)((int64_t)a[i] OPERATOR(int64_t) b[i]) : NAN)
-DO2(bitand, BITS(&))
-DO2(bitor, BITS(|))
-DO2(bitxor, BITS(^))
+DO(bitand, BITS(&))
+DO(bitor, BITS(|))
+DO(bitxor, BITS(^))
 #undef BITS
-DO2(left, shift(a[i], b[i] >= 0 && b[i] < 64 ? b[i] : NAN))
-DO2(right, shift(a[i], b[i] >= 0 && b[i] < 64 ? -b[i] : NAN))
+DO(left, shift(a[i], b[i] >= 0 && b[i] < 64 ? b[i] : NAN))
+DO(right, shift(a[i], b[i] >= 0 && b[i] < 64 ? -b[i] : NAN))
 /* For C, pow(NaN, 0), pow(1, NaN) and hypot(NaN, inf) are numbers. Here a missing sample stays missing. */
-DO2(pow, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : pow(a[i], b[i]))
-DO2(atan2, atan2(a[i], b[i]))
-DO2(hypot, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : hypot(a[i], b[i]))
-DO2(less, a[i] < b[i])
-DO2(most, a[i] <= b[i])
-DO2(more, a[i] > b[i])
-DO2(least, a[i] >= b[i])
-DO2(equal, a[i] == b[i])
-DO2(differ, a[i] != b[i])
-DO2(and, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : (a[i] != 0) & (b[i] != 0))
-DO2(or, (a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : (a[i] != 0) | (b[i] != 0))
-DO2(min, (a[i] < b[i] || a[i] != a[i]) ? a[i] : b[i])
-DO2(max, (a[i] > b[i] || a[i] != a[i]) ? a[i] : b[i])
-#undef DO1
-#undef DO2
-
-WEIR_CLONES(do_where,
-	    (double *restrict a, const double *restrict b, const double *restrict c, size_t n),
-	    (a, b, c, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		const double chosen = a[i] != 0 ? b[i] : c[i];
-
-		a[i] = a[i] != a[i] ? a[i] : chosen;
-	}
-}
-
-WEIR_CLONES(do_clip,
-	    (double *restrict a, const double *restrict b, const double *restrict c, size_t n),
-	    (a, b, c, n))
-{
-	for (size_t i = 0; i < n; i++) {
-		const double low = a[i] < b[i] ? b[i] : a[i], v = low > c[i] ? c[i] : low;
-
-		a[i] = b[i] != b[i] ? b[i] : c[i] != c[i] ? c[i] : v;
-	}
-}
+#define BOTH(EXPRESSION) ((a[i] != a[i] || b[i] != b[i]) ? a[i] + b[i] : (EXPRESSION))
+DO(pow, BOTH(pow(a[i], b[i])))
+DO(atan2, atan2(a[i], b[i]))
+DO(hypot, BOTH(hypot(a[i], b[i])))
+DO(less, a[i] < b[i])
+DO(most, a[i] <= b[i])
+DO(more, a[i] > b[i])
+DO(least, a[i] >= b[i])
+DO(equal, a[i] == b[i])
+DO(differ, a[i] != b[i])
+DO(and, BOTH((a[i] != 0) & (b[i] != 0)))
+DO(or, BOTH((a[i] != 0) | (b[i] != 0)))
+DO(min, (a[i] < b[i] || a[i] != a[i]) ? a[i] : b[i])
+DO(max, (a[i] > b[i] || a[i] != a[i]) ? a[i] : b[i])
+DO(where, a[i] != a[i] ? a[i] : a[i] != 0 ? b[i] : c[i])
+DO(clip, clip(a[i], b[i], c[i]))
+#undef BOTH
+#undef DO
 
 /* Codes of operations. From FIRST on, code - FIRST is an index of the table below, where figures of a whole item compute nothing. */
 enum { CONSTANT, VARIABLE, FIRST };
@@ -128,41 +115,28 @@ enum { CONSTANT, VARIABLE, FIRST };
 static const struct {
 	const char *name; /* a function's name, or an operator */
 	int args;
-	void (*one)(double *a, size_t n);
-	void (*two)(double *a, const double *b, size_t n);
-	void (*three)(double *a, const double *b, const double *c, size_t n);
-} table[] = {{"-1", 1, do_neg, NULL, NULL},	 {"!", 1, do_not, NULL, NULL},
-	     {"+", 2, NULL, do_add, NULL},	 {"-", 2, NULL, do_sub, NULL},
-	     {"*", 2, NULL, do_mul, NULL},	 {"/", 2, NULL, do_div, NULL},
-	     {"%", 2, NULL, do_mod, NULL},	 {"^", 2, NULL, do_pow, NULL},
-	     {"<=", 2, NULL, do_most, NULL},	 {">=", 2, NULL, do_least, NULL},
-	     {"<", 2, NULL, do_less, NULL},	 {">", 2, NULL, do_more, NULL},
-	     {"==", 2, NULL, do_equal, NULL},	 {"!=", 2, NULL, do_differ, NULL},
-	     {"&&", 2, NULL, do_and, NULL},	 {"||", 2, NULL, do_or, NULL},
-	     {"?", 3, NULL, NULL, do_where},	 {"where", 3, NULL, NULL, do_where},
-	     {"clip", 3, NULL, NULL, do_clip},	 {"min", 2, NULL, do_min, NULL},
-	     {"max", 2, NULL, do_max, NULL},	 {"mod", 2, NULL, do_mod, NULL},
-	     {"pow", 2, NULL, do_pow, NULL},	 {"atan2", 2, NULL, do_atan2, NULL},
-	     {"hypot", 2, NULL, do_hypot, NULL}, {"abs", 1, do_abs, NULL, NULL},
-	     {"sqrt", 1, do_sqrt, NULL, NULL},	 {"floor", 1, do_floor, NULL, NULL},
-	     {"ceil", 1, do_ceil, NULL, NULL},	 {"trunc", 1, do_trunc, NULL, NULL},
-	     {"round", 1, do_round, NULL, NULL}, {"isnan", 1, do_isnan, NULL, NULL},
-	     {"sign", 1, do_sign, NULL, NULL},	 {"exp", 1, do_exp, NULL, NULL},
-	     {"log", 1, do_log, NULL, NULL},	 {"log2", 1, do_log2, NULL, NULL},
-	     {"log10", 1, do_log10, NULL, NULL}, {"sin", 1, do_sin, NULL, NULL},
-	     {"cos", 1, do_cos, NULL, NULL},	 {"tan", 1, do_tan, NULL, NULL},
-	     {"asin", 1, do_asin, NULL, NULL},	 {"acos", 1, do_acos, NULL, NULL},
-	     {"atan", 1, do_atan, NULL, NULL},	 {"arcsin", 1, do_asin, NULL, NULL},
-	     {"arccos", 1, do_acos, NULL, NULL}, {"arctan", 1, do_atan, NULL, NULL},
-	     {"ln", 1, do_log, NULL, NULL},	 {"arctan2", 2, NULL, do_atan2, NULL},
-	     {"minimum", 2, NULL, do_min, NULL}, {"maximum", 2, NULL, do_max, NULL},
-	     {"~", 1, do_flip, NULL, NULL},	 {"//", 2, NULL, do_floordiv, NULL},
-	     {"&", 2, NULL, do_bitand, NULL},	 {"|", 2, NULL, do_bitor, NULL},
-	     {"^^", 2, NULL, do_bitxor, NULL},	 {"<<", 2, NULL, do_left, NULL},
-	     {">>", 2, NULL, do_right, NULL},	 {"median", 1, NULL, NULL, NULL},
-	     {"sum", 1, NULL, NULL, NULL},	 {"std", 1, NULL, NULL, NULL},
-	     {"mean", 1, NULL, NULL, NULL},	 {"min", 1, NULL, NULL, NULL},
-	     {"max", 1, NULL, NULL, NULL}};
+	void (*run)(double *a, const double *b, const double *c, size_t n);
+} table[] = {{"-1", 1, do_neg},	     {"!", 1, do_not},	     {"+", 2, do_add},
+	     {"-", 2, do_sub},	     {"*", 2, do_mul},	     {"/", 2, do_div},
+	     {"%", 2, do_mod},	     {"^", 2, do_pow},	     {"<=", 2, do_most},
+	     {">=", 2, do_least},    {"<", 2, do_less},	     {">", 2, do_more},
+	     {"==", 2, do_equal},    {"!=", 2, do_differ},   {"&&", 2, do_and},
+	     {"||", 2, do_or},	     {"?", 3, do_where},     {"where", 3, do_where},
+	     {"clip", 3, do_clip},   {"min", 2, do_min},     {"max", 2, do_max},
+	     {"mod", 2, do_mod},     {"pow", 2, do_pow},     {"atan2", 2, do_atan2},
+	     {"hypot", 2, do_hypot}, {"abs", 1, do_abs},     {"sqrt", 1, do_sqrt},
+	     {"floor", 1, do_floor}, {"ceil", 1, do_ceil},   {"trunc", 1, do_trunc},
+	     {"round", 1, do_round}, {"isnan", 1, do_isnan}, {"sign", 1, do_sign},
+	     {"exp", 1, do_exp},     {"log", 1, do_log},     {"log2", 1, do_log2},
+	     {"log10", 1, do_log10}, {"sin", 1, do_sin},     {"cos", 1, do_cos},
+	     {"tan", 1, do_tan},     {"asin", 1, do_asin},   {"acos", 1, do_acos},
+	     {"atan", 1, do_atan},   {"arcsin", 1, do_asin}, {"arccos", 1, do_acos},
+	     {"arctan", 1, do_atan}, {"ln", 1, do_log},	     {"arctan2", 2, do_atan2},
+	     {"minimum", 2, do_min}, {"maximum", 2, do_max}, {"~", 1, do_flip},
+	     {"//", 2, do_floordiv}, {"&", 2, do_bitand},    {"|", 2, do_bitor},
+	     {"^^", 2, do_bitxor},   {"<<", 2, do_left},     {">>", 2, do_right},
+	     {"median", 1, NULL},    {"sum", 1, NULL},	     {"std", 1, NULL},
+	     {"mean", 1, NULL},	     {"min", 1, NULL},	     {"max", 1, NULL}};
 
 enum { OPERATIONS = sizeof table / sizeof *table };
 
@@ -171,7 +145,7 @@ expr_whole(const struct expr *e, size_t op)
 {
 	const int i = e->op[op].code - FIRST;
 
-	return i >= 0 && !table[i].one && !table[i].two && !table[i].three ? table[i].name : NULL;
+	return i >= 0 && !table[i].run ? table[i].name : NULL;
 }
 
 /* --- reading an expression ---------------------------------------------------------------------------------------------- */
@@ -271,23 +245,23 @@ parse_call(struct parser *p, const char *word, size_t n)
 
 	while (i < OPERATIONS && !is_word(table[i].name, word, n))
 		i++;
-	if (i < OPERATIONS) {
-		do {
-			parse_choice(p);
-			args++;
-		} while (accept(p, ","));
-		for (i = 0; i < OPERATIONS; i++)
-			if (args == table[i].args && is_word(table[i].name, word, n))
-				break;
-		if (i == OPERATIONS)
-			fail(p, "the function takes another number of values");
-		if (!accept(p, ")"))
-			fail(p, "a ) is missing");
-		emit_call(p, FIRST + i, from);
+	if (i == OPERATIONS) {
+		p->s = word;
+		fail(p, "there is no such function");
 		return;
 	}
-	p->s = word;
-	fail(p, "there is no such function");
+	do {
+		parse_choice(p);
+		args++;
+	} while (accept(p, ","));
+	for (i = 0; i < OPERATIONS; i++)
+		if (args == table[i].args && is_word(table[i].name, word, n))
+			break;
+	if (i == OPERATIONS)
+		fail(p, "the function takes another number of values");
+	if (!accept(p, ")"))
+		fail(p, "a ) is missing");
+	emit_call(p, FIRST + i, from);
 }
 
 static void
@@ -359,22 +333,26 @@ parse_power(struct parser *p)
 	}
 }
 
+/* Counts one more level. Where there are too many, the parser fails, and accepts nothing that would lead deeper. */
+static void
+enter(struct parser *p)
+{
+	if (++p->nested > 4 * EXPR_DEPTH)
+		fail(p, "the expression is nested too deeply");
+}
+
 static void
 parse_unary(struct parser *p)
 {
-	if (++p->nested > 4 * EXPR_DEPTH) {
-		fail(p, "the expression is nested too deeply");
-	} else if (accept(p, "-")) {
+	static const char *const signs[][2] = {{"-", "-1"}, {"+", ""}, {"!", "!"}, {"~", "~"}};
+	size_t i = 0;
+
+	enter(p);
+	while (i < 4 && !accept(p, signs[i][0]))
+		i++;
+	if (i < 4) {
 		parse_unary(p);
-		emit_named(p, "-1");
-	} else if (accept(p, "+")) {
-		parse_unary(p);
-	} else if (accept(p, "!")) {
-		parse_unary(p);
-		emit_named(p, "!");
-	} else if (accept(p, "~")) {
-		parse_unary(p);
-		emit_named(p, "~");
+		emit_named(p, signs[i][1]);
 	} else {
 		parse_power(p);
 	}
@@ -396,10 +374,8 @@ parse_rank(struct parser *p, size_t rank)
 		return;
 	}
 	if (rank == NOT && !p->not_is_input && accept(p, "not")) {
-		if (++p->nested > 4 * EXPR_DEPTH)
-			fail(p, "the expression is nested too deeply");
-		else
-			parse_rank(p, rank);
+		enter(p);
+		parse_rank(p, rank);
 		emit_named(p, "!");
 		p->nested--;
 		return;
@@ -419,10 +395,7 @@ parse_rank(struct parser *p, size_t rank)
 static void
 parse_choice(struct parser *p)
 {
-	if (++p->nested > 4 * EXPR_DEPTH) {
-		fail(p, "the expression is nested too deeply");
-		return;
-	}
+	enter(p);
 	parse_rank(p, 0);
 	if (accept(p, "?")) {
 		parse_choice(p);
@@ -463,7 +436,9 @@ expr_eval(const struct expr *e, size_t of, const double *const *var, size_t n, d
 {
 	const size_t first = of < e->n ? of + 1 : 0,
 		     end = of < e->n ? first + e->op[of].name : e->n;
-	double stack[EXPR_DEPTH][EXPR_BLOCK];
+	double stack
+	    [EXPR_DEPTH + 2]
+	    [EXPR_BLOCK]; /* two more, which the last operation may be given and does not read */
 	size_t top = 0;
 
 	for (size_t i = first; i < end; i++) {
@@ -480,14 +455,8 @@ expr_eval(const struct expr *e, size_t of, const double *const *var, size_t n, d
 			memcpy(stack[top++], var[o->name], n * sizeof *out);
 			continue;
 		}
-		const int args = table[o->code - FIRST].args;
-		top -= (size_t)args - 1;
-		if (args == 1)
-			table[o->code - FIRST].one(stack[top - 1], n);
-		else if (args == 2)
-			table[o->code - FIRST].two(stack[top - 1], stack[top], n);
-		else
-			table[o->code - FIRST].three(stack[top - 1], stack[top], stack[top + 1], n);
+		top -= (size_t)table[o->code - FIRST].args - 1;
+		table[o->code - FIRST].run(stack[top - 1], stack[top], stack[top + 1], n);
 	}
 	memcpy(out, stack[0], n * sizeof *out);
 }
