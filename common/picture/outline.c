@@ -1,8 +1,11 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/roots.h"
+#include "common/picture/label.h"
+#include "common/picture/mosaic.h"
 #include "common/picture/outline.h"
 
 /* The labels with a frame, and what is known of each sample of it. */
@@ -149,4 +152,101 @@ outlines_free(struct outlines *o)
 	weir_free(o->ring);
 	weir_free(o->corner);
 	*o = (struct outlines){0};
+}
+
+/* --- as text ---------------------------------------------------------------------------------------------------------- */
+
+/* Writes a ring, its area at the left hand where x goes right and y up, and that of a hole at the right hand. */
+static void
+put_ring(const struct raw_in *in, const struct table *t, const struct outlines *o,
+	 const struct ring *r, bool json, struct raw_out *out)
+{
+	double(*p)[2] = weir_xalloc(r->n + 1, sizeof *p), area = 0;
+	const int row = img_row_axis(t->x);
+
+	for (size_t i = 0; i < r->n; i++) {
+		for (int k = 0; k < 2; k++) {
+			const struct map_cut c = map_cut_of(t->x, row + k);
+
+			p[i][k] = c.first + (o->corner[r->first + i][k] - .5) * c.step;
+		}
+		if (t->world.kind)
+			world_place(&t->world, p[i], 2, p[i]);
+		if (isnan(p[i][0]) || isnan(p[i][1]))
+			raw_die(in, "a corner of label %u has no place in the sky", r->label);
+		if (t->world.kind == WORLD_SKY) /* a ring across 0 degrees stays in one piece */
+			p[i][0] -= 360 * rint((p[i][0] - p[0][0]) / 360);
+	}
+	memcpy(p[r->n], p[0], sizeof *p);
+	for (size_t i = 0; i < r->n; i++)
+		area += (p[i][0] - p[0][0]) * (p[i + 1][1] - p[0][1]) -
+			(p[i + 1][0] - p[0][0]) * (p[i][1] - p[0][1]);
+	for (size_t i = 0; i <= r->n; i++) {
+		const double *at = p[(area > 0) == !r->hole ? i : r->n - i];
+
+		raw_printf(out, json ? "%s[%.15g, %.15g]" : "%s%.15g %.15g", i ? ", " : "", at[0],
+			   at[1]);
+	}
+	weir_free(p);
+}
+
+/* Writes the polygons of ring[0..n), of one label. */
+static void
+put_polygons(const struct raw_in *in, const struct table *t, const struct outlines *o,
+	     const struct ring *ring, size_t n, bool json, struct raw_out *out)
+{
+	const bool multi = ring[n - 1].polygon != ring->polygon;
+	const char *open = json ? "[" : "(", *close = json ? "]" : ")";
+	static const char *const kinds[2][2] = {{"POLYGON ", "MULTIPOLYGON "},
+						{"{\"type\": \"Polygon\", \"coordinates\": ",
+						 "{\"type\": \"MultiPolygon\", \"coordinates\": "}};
+
+	raw_printf(out, "%s%s", kinds[json][multi], multi ? open : "");
+	for (size_t i = 0; i < n; i++) {
+		const bool first = !i || ring[i].polygon != ring[i - 1].polygon;
+
+		raw_printf(out, "%s%s%s%s", i && first ? close : "", i ? ", " : "",
+			   first ? open : "", open);
+		put_ring(in, t, o, &ring[i], json, out);
+		raw_printf(out, "%s", close);
+	}
+	raw_printf(out, "%s%s%s", close, multi ? close : "", json ? "}}" : "\n");
+}
+
+void
+outlines_put(struct outline_text *text, const struct table *t, const struct raw_in *in,
+	     struct raw_out *out)
+{
+	const unsigned epsg = t->world.kind == WORLD_MAP ? crs_number(img_key(t->x, "crs")) : 0;
+	struct label *l = t->l;
+	int32_t *map = label_map(l, false);
+	struct outlines o;
+
+	if (text->json && !t->item) {
+		raw_printf(out, "{\"type\": \"FeatureCollection\", ");
+		if (epsg)
+			raw_printf(out, CRS_MEMBER, epsg);
+		raw_printf(out, "\"features\": [");
+	}
+	if (t->item && epsg != text->epsg)
+		raw_die(in, "its map is of another system than that of the item before");
+	text->epsg = epsg;
+	if (!map || (l->w + 2) * (l->h + 2) > UINT32_MAX)
+		raw_die(in, "it is too large for outlines");
+	outlines_find(&o, map, l->w, l->h);
+	for (size_t i = 0, to; i < o.rings; i = to) {
+		const uint32_t label = o.ring[i].label;
+
+		for (to = i + 1; to < o.rings && o.ring[to].label == label;)
+			to++;
+		if (text->json)
+			raw_printf(out,
+				   "%s\n{\"type\": \"Feature\", \"properties\": {\"label\": %u, "
+				   "\"item\": %zu}, \"geometry\": ",
+				   text->features++ ? "," : "",
+				   t->named ? l->name[label - 1] : label, t->item);
+		put_polygons(in, t, &o, o.ring + i, to - i, text->json, out);
+	}
+	outlines_free(&o);
+	weir_free(map);
 }

@@ -23,7 +23,7 @@ size_t number_print(char *to, double v);
 /* What the rows are made of. */
 struct table {
 	const struct img *x;
-	const struct label *l;
+	struct label *l;
 	const struct shape *shape; /* of the components; NULL: none */
 	bool named;		   /* the numbers are those of l->name, not 1, 2 .. */
 	size_t item;		   /* of the stream, from 0 */

@@ -88,8 +88,7 @@ struct args {
 
 	size_t components, dims; /* of the items so far */
 	char sky[20];		 /* the names of its columns; "": none */
-	unsigned epsg;		 /* of the outlines so far */
-	size_t outlines;
+	struct outline_text text;
 	size_t taken; /* samples of an item that is in memory */
 };
 
@@ -130,6 +129,12 @@ is_outline(const struct args *args)
 	return args->to == GEOJSON || args->to == WKT;
 }
 
+static bool
+is_volume(const struct args *args)
+{
+	return args->connectivity != 4 && args->connectivity != 8;
+}
+
 /* The option --above: a number, a percentile, or the name of a rule. */
 static void
 read_above(struct args *args)
@@ -166,13 +171,14 @@ check_args(void *options)
 			  args->shape ? "--shape" : "--values");
 	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
-	if (is_outline(args) && args->connectivity != 4 && args->connectivity != 8)
+	if (is_outline(args) && is_volume(args))
 		die_usage("--to: outlines are those of pictures: -c 4 or 8");
 	for (size_t i = 0; i < args->drop.n; i++)
 		if (!strcmp(args->drop.v[i], "border"))
 			args->inside = true;
 		else
 			opt_reals("--drop", args->drop.v[i], ',', &args->below, 1);
+	args->text.json = args->to == GEOJSON;
 	args->named = args->labels || args->markers.path || args->grow > 0;
 	read_above(args);
 	if (args->to != LABELS && args->to != TABLE)
@@ -373,110 +379,6 @@ put_labels(const struct args *args, const struct img *x, struct label *l, size_t
 	weir_free(row);
 }
 
-/* Writes a corner, which lies half a pixel before pixel x y. Returns its place in p. */
-static void
-find_corner(const struct table *t, const uint32_t corner[2], double p[2])
-{
-	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
-
-	for (int i = 0; i < 2; i++)
-		p[i] = (isnan(a[i].min) ? 0 : a[i].min) +
-		       (corner[i] - .5) * (isnan(a[i].spacing) ? 1 : a[i].spacing);
-	if (t->world.kind)
-		world_place(&t->world, p, 2, p);
-}
-
-/* Writes a ring, its area at the left hand where x goes right and y up, and that of a hole at the right hand. */
-static void
-put_ring(const struct args *args, const struct raw_in *in, const struct table *t,
-	 const struct outlines *o, const struct ring *r, struct raw_out *out)
-{
-	double(*p)[2] = weir_xalloc(r->n + 1, sizeof *p), area = 0;
-	const bool json = args->to == GEOJSON;
-
-	for (size_t i = 0; i < r->n; i++) {
-		find_corner(t, o->corner[r->first + i], p[i]);
-		if (isnan(p[i][0]) || isnan(p[i][1]))
-			raw_die(in, "a corner of label %u has no place in the sky", r->label);
-		if (t->world.kind == WORLD_SKY) /* a ring across 0 degrees stays in one piece */
-			p[i][0] -= 360 * rint((p[i][0] - p[0][0]) / 360);
-	}
-	memcpy(p[r->n], p[0], sizeof *p);
-	for (size_t i = 0; i < r->n; i++)
-		area += (p[i][0] - p[0][0]) * (p[i + 1][1] - p[0][1]) -
-			(p[i + 1][0] - p[0][0]) * (p[i][1] - p[0][1]);
-	for (size_t i = 0; i <= r->n; i++) {
-		const double *at = p[(area > 0) == !r->hole ? i : r->n - i];
-
-		raw_printf(out, json ? "%s[%.15g, %.15g]" : "%s%.15g %.15g", i ? ", " : "", at[0],
-			   at[1]);
-	}
-	weir_free(p);
-}
-
-/* Writes the polygons of rings[0..n), of one label. */
-static void
-put_polygons(const struct args *args, const struct raw_in *in, const struct table *t,
-	     const struct outlines *o, const struct ring *ring, size_t n, struct raw_out *out)
-{
-	const bool json = args->to == GEOJSON, multi = ring[n - 1].polygon != ring->polygon;
-	const char *open = json ? "[" : "(", *close = json ? "]" : ")";
-
-	if (json)
-		raw_printf(out, "{\"type\": \"%s\", \"coordinates\": ",
-			   multi ? "MultiPolygon" : "Polygon");
-	else
-		raw_printf(out, multi ? "MULTIPOLYGON " : "POLYGON ");
-	raw_printf(out, "%s", multi ? open : "");
-	for (size_t i = 0; i < n; i++) {
-		const bool first = !i || ring[i].polygon != ring[i - 1].polygon;
-
-		raw_printf(out, "%s%s%s%s", i && first ? close : "", i ? ", " : "",
-			   first ? open : "", open);
-		put_ring(args, in, t, o, &ring[i], out);
-		raw_printf(out, "%s", close);
-	}
-	raw_printf(out, "%s%s%s", close, multi ? close : "", json ? "}}" : "\n");
-}
-
-/* Writes a polygon or several for each label, in the order of the numbers from 1. */
-static void
-put_outlines(struct args *args, const struct raw_in *in, const struct table *t, struct label *l,
-	     struct raw_out *out)
-{
-	const unsigned epsg = t->world.kind == WORLD_MAP ? crs_number(img_key(t->x, "crs")) : 0;
-	int32_t *map = label_map(l, false);
-	struct outlines o;
-
-	if (args->to == GEOJSON && !t->item)
-		raw_printf(out, "{\"type\": \"FeatureCollection\", ");
-	if (args->to == GEOJSON && !t->item && epsg)
-		raw_printf(out, CRS_MEMBER, epsg);
-	if (args->to == GEOJSON && !t->item)
-		raw_printf(out, "\"features\": [");
-	if (t->item && epsg != args->epsg)
-		raw_die(in, "its map is of another system than that of the item before");
-	args->epsg = epsg;
-	if (!map || (l->w + 2) * (l->h + 2) > UINT32_MAX)
-		raw_die(in, "it is too large for outlines");
-	outlines_find(&o, map, l->w, l->h);
-	for (size_t i = 0, to; i < o.rings; i = to) {
-		const uint32_t label = o.ring[i].label;
-
-		for (to = i + 1; to < o.rings && o.ring[to].label == label;)
-			to++;
-		if (args->to == GEOJSON)
-			raw_printf(out,
-				   "%s\n{\"type\": \"Feature\", \"properties\": {\"label\": %u, "
-				   "\"item\": %zu}, \"geometry\": ",
-				   args->outlines++ ? "," : "",
-				   args->named ? l->name[label - 1] : label, t->item);
-		put_polygons(args, in, t, &o, o.ring + i, to - i, out);
-	}
-	outlines_free(&o);
-	weir_free(map);
-}
-
 /* --- items ----------------------------------------------------------------------------------------------------------- */
 
 static struct img_picture
@@ -489,7 +391,7 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 			    "rawaxes --slice takes one of several");
 	if (p.w > UINT32_MAX)
 		raw_die(in, "its rows have 2^32 samples or more");
-	if (args->to != LABELS && (args->connectivity == 4 || args->connectivity == 8) && p.n > 1)
+	if (args->to != LABELS && !is_volume(args) && p.n > 1)
 		raw_die(in, "a stack of pictures has a table each: cut it with rawaxes, or use "
 			    "--connectivity=26");
 	return p;
@@ -556,7 +458,7 @@ put(struct args *args, struct raw_in *in, struct table *t, struct label *l, size
 	if (args->to == LABELS)
 		put_labels(args, t->x, l, k, out);
 	else if (is_outline(args))
-		put_outlines(args, in, t, l, out);
+		outlines_put(&args->text, t, in, out);
 	else if (args->to == CSV)
 		table_put_csv(t, out);
 	else
@@ -570,7 +472,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 {
 	struct args *args = options;
 	const struct img_picture p = shape_of(args, in, x);
-	const bool volume = args->connectivity != 4 && args->connectivity != 8;
+	const bool volume = is_volume(args);
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
 	double to[3][3];
 
