@@ -116,24 +116,19 @@ static const char *const measures_names[2] = {
 /* Those of outlines. */
 static const char *const shape_names[2] = {" perimeter feret solidity", " surface"};
 
-static double
-step(const struct img_axis *a)
-{
-	return isnan(a->spacing) ? 1 : a->spacing;
-}
-
 /* The position of index i along an axis. */
 static double
-position(const struct img_axis *a, double i)
+position(struct map_cut c, double i)
 {
-	return (isnan(a->min) ? 0 : a->min) + i * step(a);
+	return c.first + i * c.step;
 }
 
 double
 table_steps(const struct table *t, double to[3][3])
 {
-	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
-	const double x = step(&a[0]), y = step(&a[1]), z = t->dims > 2 ? step(&a[2]) : 1;
+	const int row = img_row_axis(t->x);
+	const double x = map_cut_of(t->x, row).step, y = map_cut_of(t->x, row + 1).step,
+		     z = t->dims > 2 ? map_cut_of(t->x, row + 2).step : 1;
 	const double *g = t->world.g;
 	const bool map = t->world.kind == WORLD_MAP;
 	const double steps[3][3] = {{map ? g[1] * x : x, map ? g[2] * y : 0, 0},
@@ -196,29 +191,29 @@ measures_fill(double v[MEASURES], const struct table *t, size_t i)
 {
 	const struct region *g = label_region(t->l, i);
 	const size_t dims = t->dims;
-	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
 	const double n = (double)g->size;
 	double c[3][3], to[3][3];
+	const double cell = table_steps(t, to);
+	struct map_cut a[3];
 	size_t k = 0;
 
-	const double cell = table_steps(t, to);
-
 	spread(&g->light, to, c);
-
+	for (int d = 0; d < 3; d++)
+		a[d] = map_cut_of(t->x, img_row_axis(t->x) + d);
 	v[k++] = t->named ? t->l->name[i] : (double)i + 1;
 	v[k++] = n;
 	for (size_t d = 0; d < dims; d++)
-		v[k++] = position(&a[d], (double)(step(&a[d]) < 0 ? g->hi : g->lo)[d]);
+		v[k++] = position(a[d], (double)(a[d].step < 0 ? g->hi : g->lo)[d]);
 	for (size_t d = 0; d < dims; d++)
-		v[k++] = position(&a[d], (double)(step(&a[d]) < 0 ? g->lo : g->hi)[d]);
+		v[k++] = position(a[d], (double)(a[d].step < 0 ? g->lo : g->hi)[d]);
 	for (size_t d = 0; d < dims; d++)
-		v[k++] = position(&a[d], (double)g->first[d] + g->shape.m[d] / n);
+		v[k++] = position(a[d], (double)g->first[d] + g->shape.m[d] / n);
 	v[k++] = g->light.s;
 	v[k++] = g->peak;
 	for (size_t d = 0; d < dims; d++)
-		v[k++] = position(&a[d], (double)g->top[d]);
+		v[k++] = position(a[d], (double)g->top[d]);
 	for (size_t d = 0; d < dims; d++)
-		v[k++] = position(&a[d], (double)g->first[d] + g->light.m[d] / g->light.s);
+		v[k++] = position(a[d], (double)g->first[d] + g->light.m[d] / g->light.s);
 	v[k++] = c[0][0];
 	v[k++] = c[1][1];
 	v[k++] = c[0][1];

@@ -13,6 +13,7 @@
 #include "common/base/sample.h"
 #include "common/base/stats.h"
 #include "common/picture/expr.h"
+#include "common/picture/mosaic.h"
 #include "common/picture/ranks.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
@@ -230,19 +231,14 @@ static void
 load_place(const struct img *x, int place, size_t at, size_t n, double *v)
 {
 	const int axis = img_row_axis(x) + place;
+	const size_t size = axis < x->dim ? x->axis[axis].n : 1;
+	const struct map_cut c = map_cut_of(x, axis);
 	size_t inner = 1;
 
 	for (int i = 0; i < axis && i < x->dim; i++)
 		inner *= x->axis[i].n;
-	for (size_t k = 0; k < n; k++) {
-		if (axis >= x->dim) {
-			v[k] = 0;
-			continue;
-		}
-		const struct img_axis *a = &x->axis[axis];
-		const double i = (double)((at + k) / inner % a->n);
-		v[k] = (isnan(a->min) ? 0 : a->min) + i * (isnan(a->spacing) ? 1 : a->spacing);
-	}
+	for (size_t k = 0; k < n; k++)
+		v[k] = c.first + (double)((at + k) / inner % size) * c.step;
 }
 
 /* Computes n <= EXPR_BLOCK values of what expr_eval() calls `of`. */
