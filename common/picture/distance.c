@@ -170,34 +170,25 @@ WEIR_CLONES(root, (double *D, size_t n, double step), (D, n, step))
 		D[i] = step * sqrt(D[i]);
 }
 
-/* Gives each of the threads room for its lines. Returns 0 or -ENOMEM. */
-static int
-plan(struct line *line, int threads, size_t f, size_t n)
-{
-	bool ok = true;
-
-	for (int i = 0; i < threads; i++) {
-		line[i] =
-		    (struct line){weir_alloc(f, sizeof(double)), weir_alloc(n, sizeof(size_t)),
-				  weir_alloc(n, sizeof(double))};
-		ok &= line[i].f && line[i].at && line[i].from;
-	}
-	return ok ? 0 : -ENOMEM;
-}
-
 int
 distance(const struct distance_shape *s, int threads, const uint8_t *restrict chosen,
 	 double *restrict D)
 {
 	const size_t rows = s->h * s->depth, longest = s->w > s->depth ? s->w : s->depth;
+	const size_t room = s->depth > 1 ? 2 * LINES * longest : longest;
 	struct line *line;
-	int r;
+	int r = 0;
 
 	threads = rows * s->w < SMALL ? 1 : threads;
 	line = weir_alloc((size_t)threads, sizeof *line);
 	if (!line)
 		return -ENOMEM;
-	r = plan(line, threads, s->depth > 1 ? 2 * LINES * longest : longest, longest);
+	for (int i = 0; i < threads; i++) {
+		line[i] = (struct line){weir_alloc(room, sizeof(double)),
+					weir_alloc(longest, sizeof(size_t)),
+					weir_alloc(longest, sizeof(double))};
+		r = line[i].f && line[i].at && line[i].from ? r : -ENOMEM;
+	}
 	if (!r) {
 		along_y(s, threads, chosen, D);
 		along_x(s, threads, line, D);

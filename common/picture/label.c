@@ -43,25 +43,16 @@ label_fill(int32_t *restrict labels, size_t from, size_t to, int32_t v)
 
 /* ---- measures ---- */
 
-/* Begins a region, of no sample yet, whose first sample lies at x y z. */
-static void
-region_begin(struct region *g, const size_t at[3])
-{
-	*g = (struct region){.peak = -INFINITY, .least = INFINITY};
-	for (int k = 0; k < 3; k++)
-		g->lo[k] = g->hi[k] = g->first[k] = g->top[k] = at[k];
-}
-
-static bool
-comes_before(const size_t a[3], const size_t b[3])
-{
-	return a[2] != b[2] ? a[2] < b[2] : a[1] != b[1] ? a[1] < b[1] : a[0] < b[0];
-}
-
+/* Of equal peaks, the first one in the order of rows counts. */
 static void
 raise_peak(struct region *g, double v, const size_t at[3])
 {
-	if (v > g->peak || (v == g->peak && comes_before(at, g->top))) {
+	const size_t *was = g->top;
+	const bool before = at[2] != was[2]   ? at[2] < was[2]
+			    : at[1] != was[1] ? at[1] < was[1]
+					      : at[0] < was[0];
+
+	if (v > g->peak || (v == g->peak && before)) {
 		g->peak = v;
 		memcpy(g->top, at, sizeof g->top);
 	}
@@ -456,9 +447,12 @@ grow(void *p, size_t *room, size_t n, size_t size)
 	return 0;
 }
 
-/* Makes room for n more numbers in the newest block and for `more` labels. Returns 0, -ENOMEM or -EOVERFLOW. */
+/*
+ * Makes room for n more numbers in the newest block, and for `more` labels and, where measured, their regions. Returns 0, -ENOMEM or
+ * -EOVERFLOW.
+ */
 static int
-label_make_room(struct label *l, size_t n, size_t more)
+make_room(struct label *l, size_t n, size_t more, bool measured)
 {
 	const size_t labels = l->nlabel + more;
 
@@ -466,43 +460,26 @@ label_make_room(struct label *l, size_t n, size_t more)
 		return -EOVERFLOW;
 	if (make_block(l, n) || grow(&l->up, &l->room_up, labels, sizeof *l->up))
 		return -ENOMEM;
+	if (measured && (grow(&l->slot, &l->room_slot, labels, sizeof *l->slot) ||
+			 grow(&l->region, &l->room_region, l->nregion + more, sizeof *l->region)))
+		return -ENOMEM;
 	return 0;
-}
-
-/* --- regions ------------------------------------------------------------------------------------------------------------ */
-
-/* Returns the number of a region that no root has. There is room for it. */
-static uint32_t
-take_region(struct label *l)
-{
-	const uint32_t s = l->spare;
-
-	if (s == LABEL_NONE)
-		return (uint32_t)l->nregion++;
-	l->spare = (uint32_t)l->region[s].size;
-	return s;
-}
-
-/* Adds the region of root b to that of root a. */
-static void
-unite(struct label *l, uint32_t a, uint32_t b)
-{
-	const uint32_t s = l->slot[b];
-
-	region_merge(&l->region[l->slot[a]], &l->region[s]);
-	l->region[s].size = l->spare;
-	l->spare = s;
 }
 
 /* --- union and find --------------------------------------------------------------------------------------------------- */
 
-/* Joins the components of two labels. The lower root stays, so that a root is the label of a first run. */
+/* Joins the components of root a and label b. The lower root stays, so that a root is the label of a first run. */
 static void
 join(struct label *l, uint32_t a, uint32_t b)
 {
 	b = roots_find(l->up, b);
-	if (l->region && a != b)
-		unite(l, a < b ? a : b, a < b ? b : a);
+	if (l->region && a != b) {
+		const uint32_t s = l->slot[a < b ? b : a]; /* no root has it from now on */
+
+		region_merge(&l->region[l->slot[a < b ? a : b]], &l->region[s]);
+		l->region[s].size = l->spare;
+		l->spare = s;
+	}
 	roots_join(l->up, a, b);
 }
 
@@ -550,9 +527,7 @@ begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, 
  * of both rows, and of pairs that touch. A band keeps the bits of its rows and a label for each of its runs.
  *
  * label_band_row() takes a row whose bits are in l->bits: the upper one of a band, or the lower one if an upper one waits. It
- * returns 0, -ENOMEM or -EOVERFLOW. label_band_last() returns the labels of the runs of the last row, which ends a band, until
- * the next call. The other functions are for rows of bands, when all rows have come. label_band_sizes() adds the samples of
- * a row to the sizes of their roots; the up of each label is its root.
+ * returns 0, -ENOMEM or -EOVERFLOW.
  */
 #define LABEL_TOP SIZE_MAX	 /* what stands for the number of runs of a band's upper row */
 #define LABEL_LOW (SIZE_MAX - 1) /* of its lower row */
@@ -563,17 +538,6 @@ bits_of(const struct label *l, size_t row)
 	return l->bits + row % l->ring * l->words;
 }
 
-/* Gives the labels of the band or row above to those runs of the new band that touch its runs. */
-static void
-join_bands(struct label *l, size_t top, struct bitrow_rows band, uint32_t *to)
-{
-	const struct label_runs *before = &l->row[top - 1];
-	const struct bitrow_rows above = {bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1),
-					  bits_of(l, top - 1)};
-
-	join_pairs(l, bitrow_meet_bands(above, band, l->words, l->pair), before->label, to);
-}
-
 static int
 label_band_row(struct label *l)
 {
@@ -582,7 +546,7 @@ label_band_row(struct label *l)
 	l->waits = !l->waits;
 	if (l->waits)
 		return 0;
-	const int r = label_make_room(l, 2 * size + most, most);
+	const int r = make_room(l, 2 * size + most, most, false);
 
 	if (r)
 		return r;
@@ -594,23 +558,19 @@ label_band_row(struct label *l)
 	memcpy(bits + size, rows.low, size * sizeof *bits);
 	memset(label, 0xff, b.runs * sizeof *label);
 	l->block->used += 2 * size + b.runs;
-	if (top)
-		join_bands(l, top, rows, label);
+	if (top) { /* runs that touch those of the band or row above get their labels */
+		const struct label_runs *before = &l->row[top - 1];
+		const struct bitrow_rows above = {
+		    bits_of(l, before->n == LABEL_LOW ? top - 2 : top - 1), bits_of(l, top - 1)};
+
+		join_pairs(l, bitrow_meet_bands(above, rows, l->words, l->pair), before->label,
+			   label);
+	}
 	begin_labels(l, label, b.runs, l->lower, b.lower);
 	l->row[top] = (struct label_runs){bits, label, LABEL_TOP};
 	l->row[y] = (struct label_runs){bits, label, LABEL_LOW};
 	l->dense = b.row_runs > 2 * l->words;
 	return 0;
-}
-
-static const uint32_t *
-label_band_last(struct label *l)
-{
-	const size_t low = l->rows - 1;
-	const struct bitrow_rows rows = {bits_of(l, low - 1), bits_of(l, low)};
-
-	bitrow_pick(rows, l->words, l->row[low].label, l->lower);
-	return l->lower;
 }
 
 /*
@@ -648,16 +608,6 @@ paint_band(struct label *l, size_t row)
 	return of_row;
 }
 
-static void
-label_band_sizes(struct label *l, size_t row, uint64_t *sizes)
-{
-	uint32_t *edge = l->lower;
-	const size_t n = bitrow_edges(paint_band(l, row), l->words, edge);
-
-	for (size_t i = 0; i < n; i += 2)
-		sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
-}
-
 WEIR_CLONES(select_labels,
 	    (int32_t *restrict labels, const int32_t *restrict painted,
 	     const uint64_t *restrict bits, size_t w),
@@ -671,21 +621,18 @@ WEIR_CLONES(select_labels,
 	}
 }
 
-static void
-label_band_write(struct label *l, size_t row, int32_t *labels)
-{
-	select_labels(labels, l->painted, paint_band(l, row), l->w);
-}
-
 /* Gives the labels of an earlier row to the runs of the new row that touch its runs. */
 static void
 join_rows(struct label *l, size_t earlier, bool corner)
 {
-	const uint64_t *a = l->bits + earlier % l->ring * l->words,
-		       *b = l->bits + l->rows % l->ring * l->words;
-	const uint32_t *from =
-	    l->row[earlier].n == LABEL_LOW ? label_band_last(l) : l->row[earlier].label;
+	const uint64_t *a = bits_of(l, earlier), *b = bits_of(l, l->rows);
+	const uint32_t *from = l->row[earlier].label;
 
+	if (l->row[earlier].n == LABEL_LOW) { /* the last row, which ends a band */
+		bitrow_pick((struct bitrow_rows){bits_of(l, earlier - 1), a}, l->words, from,
+			    l->lower);
+		from = l->lower;
+	}
 	join_pairs(l, bitrow_meet(a, b, l->words, corner, l->pair), from, l->row[l->rows].label);
 }
 
@@ -709,20 +656,6 @@ join_all(struct label *l)
 }
 
 /* --- rows --------------------------------------------------------------------------------------------------------------- */
-
-/* Makes room for a row of up to n runs, and for `more` labels. */
-static int
-make_room(struct label *l, size_t n, size_t more, bool measured)
-{
-	const int r = label_make_room(l, 3 * n, more);
-
-	if (r)
-		return r;
-	if (measured && (grow(&l->slot, &l->room_slot, l->nlabel + more, sizeof *l->slot) ||
-			 grow(&l->region, &l->room_region, l->nregion + more, sizeof *l->region)))
-		return -ENOMEM;
-	return 0;
-}
 
 /* Takes a row of n runs, whose edges have been written to the newest block. */
 static struct label_runs *
@@ -749,8 +682,15 @@ measure_row(struct label *l, const struct label_runs *row, size_t old, const dou
 		const size_t at[3] = {from, y, z};
 
 		if (root == old) {
-			l->slot[old] = take_region(l);
-			region_begin(&l->region[l->slot[old++]], at);
+			const uint32_t s =
+			    l->spare == LABEL_NONE ? (uint32_t)l->nregion++ : l->spare;
+			struct region *g = &l->region[s];
+
+			l->spare = s == l->spare ? (uint32_t)g->size : LABEL_NONE;
+			l->slot[old++] = s;
+			*g = (struct region){.peak = -INFINITY, .least = INFINITY};
+			for (int k = 0; k < 3; k++)
+				g->lo[k] = g->hi[k] = g->first[k] = g->top[k] = at[k];
 		}
 		region_add(&l->region[l->slot[root]], at, to - from, values + from);
 	}
@@ -765,7 +705,7 @@ label_row(struct label *l, const uint8_t *chosen, const double *values)
 	bitrow_pack(chosen, l->w, bits);
 	if (l->waits || (l->dense && l->rows + 1 < l->h))
 		return label_band_row(l);
-	const int r = make_room(l, most, most, values);
+	const int r = make_room(l, 3 * most, most, values);
 
 	if (r)
 		return r;
@@ -820,7 +760,7 @@ label_parts(struct label *l, const uint32_t *part, const double *values)
 
 	for (size_t i = 0; i < l->w; i++)
 		runs += part[i] && (!i || part[i] != part[i - 1]);
-	const int r = make_room(l, runs, runs, values);
+	const int r = make_room(l, 3 * runs, runs, values);
 
 	if (r || make_names(l, runs))
 		return r ? r : -ENOMEM;
@@ -858,7 +798,11 @@ count_sizes(struct label *l, uint64_t *sizes)
 		const struct label_runs *row = &l->row[y];
 
 		if (row->n >= LABEL_LOW) {
-			label_band_sizes(l, y, sizes);
+			const size_t n = bitrow_edges(paint_band(l, y), l->words, l->lower);
+
+			for (size_t i = 0; i < n; i += 2)
+				sizes[(uint32_t)l->painted[l->lower[i]]] +=
+				    l->lower[i + 1] - l->lower[i];
 			continue;
 		}
 		for (size_t i = 0; i < row->n; i++)
@@ -915,7 +859,7 @@ label_write(struct label *l, size_t row, int32_t *labels)
 	size_t at = 0;
 
 	if (r->n >= LABEL_LOW) {
-		label_band_write(l, row, labels);
+		select_labels(labels, l->painted, paint_band(l, row), l->w);
 		return;
 	}
 	for (size_t i = 0; i < r->n; i++) {

@@ -130,40 +130,23 @@ map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2
 	    shown(first[0]), shown(first[1]));
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
-}
-
-/*
- * Returns the name of a key that tells the coordinate system of one of the two in other words than that of the other, or NULL.
- * Where both have crs:=, it decides; else all keys of GeoTIFF do.
- */
-static const char *
-map_other_system(const struct img *a, const struct img *b)
-{
-	static const char *const name[] = {"crs", "geotiff.keys", "geotiff.doubles",
-					   "geotiff.ascii"};
-	const bool known = img_key(a, "crs") && img_key(b, "crs");
-
-	for (size_t i = 0; i < (known ? 1 : sizeof name / sizeof *name); i++)
-		if (!same_text(img_key(a, name[i]), img_key(b, name[i])))
-			return name[i];
-	return NULL;
-}
-
 void
 map_insist_on_system(const struct raw_in *in, const struct img *x, const struct img *of,
 		     const char *where)
 {
-	const char *name = map_other_system(of, x);
+	static const char *const name[] = {"crs", "geotiff.keys", "geotiff.doubles",
+					   "geotiff.ascii"};
+	/* Where both have crs:=, it decides; else all keys of GeoTIFF do. */
+	const int names = img_key(of, "crs") && img_key(x, "crs") ? 1 : 4;
 
-	if (!name)
-		return;
-	const char *mine = img_key(of, name), *theirs = img_key(x, name);
-	raw_die(in, "its coordinate system is another one: %s:=%.80s, but %.80s in %s", name,
-		theirs ? theirs : "none", mine ? mine : "none", where);
+	for (int i = 0; i < names; i++) {
+		const char *mine = img_key(of, name[i]), *theirs = img_key(x, name[i]);
+
+		if (mine && theirs ? strcmp(mine, theirs) : mine != theirs)
+			raw_die(in,
+				"its coordinate system is another one: %s:=%.80s, but %.80s in %s",
+				name[i], theirs ? theirs : "none", mine ? mine : "none", where);
+	}
 }
 
 /* ---- frames ---- */
@@ -301,28 +284,21 @@ COMBINE_LONG(combine_i64, int64_t)
 COMBINE_LONG(combine_u64, uint64_t)
 #undef COMBINE_LONG
 
-/* Returns the index of the first sample that differs, or n. */
-static size_t
-compare(const char *y, const char *x, size_t size, size_t n)
-{
-	size_t i = 0;
-
-	if (!memcmp(y, x, n * size))
-		return n;
-	while (!memcmp(y + i * size, x + i * size, size))
-		i++;
-	return i;
-}
-
 /* Does overlap_lay() for up to BLOCK samples that are there in both. */
 static size_t
 lay_block(enum overlap how, void *restrict y, const void *restrict x, enum img_type type,
 	  unsigned most, size_t n)
 {
-	if (how == OVERLAP_SAME)
-		return compare(y, x, img_type_size(type), n);
+	const size_t size = img_type_size(type);
+	size_t same = 0;
+
+	if (how == OVERLAP_SAME && memcmp(y, x, n * size) != 0) {
+		while (!memcmp((char *)y + same * size, (const char *)x + same * size, size))
+			same++;
+		return same;
+	}
 	if (how == OVERLAP_LAST)
-		memcpy(y, x, n * img_type_size(type));
+		memcpy(y, x, n * size);
 	if (!overlap_combines(how))
 		return n;
 	return type == IMG_I64	 ? combine_i64(how, y, x, n)
@@ -465,18 +441,6 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	make_room(to, in, bytes, how);
 }
 
-static void
-drop(struct mosaic *w)
-{
-	free(w->part);
-	img_free(&w->y);
-	if (w->in_file)
-		munmap(w->have, w->p.w * w->p.h);
-	else
-		weir_unmap(w->have, w->p.w * w->p.h, sizeof *w->have);
-	*w = (struct mosaic){0};
-}
-
 /* Sets the samples of a row that no part has. */
 static void
 fill_row(const struct mosaic *w, size_t row, const char *sample)
@@ -521,7 +485,13 @@ mosaic_finish(struct mosaic *w, struct raw_out *out, const struct mosaic_how *ho
 	}
 	if (!w->written)
 		put(w, out, how);
-	drop(w);
+	free(w->part);
+	img_free(&w->y);
+	if (w->in_file)
+		munmap(w->have, w->p.w * w->p.h);
+	else
+		weir_unmap(w->have, w->p.w * w->p.h, sizeof *w->have);
+	*w = (struct mosaic){0};
 }
 
 /* --- parts --------------------------------------------------------------------------------------------------------- */
@@ -554,18 +524,6 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 	return at + n;
 }
 
-static void
-mark(struct mosaic *w, size_t at, size_t n)
-{
-	bool *const have = w->have + at;
-	size_t fresh = 0;
-
-	for (size_t i = 0; i < n; i++)
-		fresh += !have[i];
-	memset(have, true, n);
-	w->missing -= fresh;
-}
-
 /* Whether a part of the same place has arrived. Where the part's first pixel is absent, none has. */
 static bool
 has_place(const struct mosaic *w, const struct img_picture *p, const struct place *t)
@@ -578,25 +536,13 @@ has_place(const struct mosaic *w, const struct img_picture *p, const struct plac
 	return false;
 }
 
-/* Refuses a part of a map in which another number than before says that a sample is missing. */
-static void
-check_gap(const struct mosaic *w, const struct raw_in *in, const struct img *x)
-{
-	const char *mine = img_key(&w->y, "nodata"), *theirs = img_key(x, "nodata");
-	const struct nodata gap = nodata_of(x, true);
-
-	if (!nodata_same(&w->gap, &gap))
-		raw_die(in,
-			"its value of missing samples is %s, but that of the parts before is %s; "
-			"see tifftoraw --nan",
-			theirs ? theirs : "none", mine ? mine : "none");
-}
-
 /* Refuses a part that does not fit those before. */
 static void
 check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 	   const struct img_picture *p, const struct place *t, enum overlap overlap)
 {
+	const char *mine = img_key(&w->y, "nodata"), *theirs = img_key(x, "nodata");
+	const struct nodata gap = nodata_of(x, true);
 	char where[RAW_WHERE];
 
 	if (x->type != w->y.type || p->c != w->p.c || p->n != w->p.n || t->W != w->p.w ||
@@ -609,8 +555,11 @@ check_part(const struct mosaic *w, const struct raw_in *in, const struct img *x,
 	if (img_maxval(x) != img_maxval(&w->y))
 		raw_die(in, "its maxval is %u, but that of the parts before is %u", img_maxval(x),
 			img_maxval(&w->y));
-	if (w->map)
-		check_gap(w, in, x);
+	if (w->map && !nodata_same(&w->gap, &gap))
+		raw_die(in,
+			"its value of missing samples is %s, but that of the parts before is %s; "
+			"see tifftoraw --nan",
+			theirs ? theirs : "none", mine ? mine : "none");
 	snprintf(where, sizeof where, "%s: item %zu", raw_name(in), raw_item(in));
 	if (!w->map && overlap_combines(overlap) && !img_key(x, "tile"))
 		place_compare(x, &w->y, .1, where, "the items before; see --map");
@@ -658,7 +607,11 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 	w->part = weir_xgrow(w->part, &w->room, w->parts + 1, sizeof *w->part);
 	w->part[w->parts++] = (struct extent){t->x0, t->y0, p->w, p->h};
 	for (size_t r = 0; r < p->h; r++) {
-		mark(w, (t->y0 + r) * t->W + t->x0, p->w);
+		bool *const have = w->have + (t->y0 + r) * t->W + t->x0;
+
+		for (size_t i = 0; i < p->w; i++)
+			w->missing -= !have[i];
+		memset(have, true, p->w);
 		touch(w, p->w + PAGES / 2, how);
 	}
 }

@@ -32,14 +32,6 @@ join_sides(struct field *f)
 	}
 }
 
-static void
-add_corner(struct outlines *o, const struct field *f, size_t vertex)
-{
-	o->corner = weir_xgrow(o->corner, &o->room_corners, o->corners + 1, sizeof *o->corner);
-	o->corner[o->corners][0] = (uint32_t)(vertex % f->row) - 1;
-	o->corner[o->corners++][1] = (uint32_t)(vertex / f->row) - 1;
-}
-
 /* Adds a ring of n vertices of pixel i's label. A hole has an area below 0. */
 static void
 add_ring(struct outlines *o, struct field *f, size_t i, const uint32_t *vertex, size_t n)
@@ -47,8 +39,11 @@ add_ring(struct outlines *o, struct field *f, size_t i, const uint32_t *vertex, 
 	struct ring r = {(uint32_t)f->map[i], roots_find(f->up, (uint32_t)i), false, o->corners, n};
 	int64_t area = 0;
 
-	for (size_t k = 0; k < n; k++)
-		add_corner(o, f, vertex[k]);
+	o->corner = weir_xgrow(o->corner, &o->room_corners, o->corners + n, sizeof *o->corner);
+	for (size_t k = 0; k < n; k++) {
+		o->corner[o->corners][0] = (uint32_t)(vertex[k] % f->row) - 1;
+		o->corner[o->corners++][1] = (uint32_t)(vertex[k] / f->row) - 1;
+	}
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t *a = o->corner[r.first + k], *b = o->corner[r.first + (k + 1) % n];
 

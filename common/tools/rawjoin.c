@@ -275,39 +275,36 @@ samples_before(const struct img *whole, const struct share_place *place)
 	return n;
 }
 
+/* Begins the item `whole`, or checks that it is the current one. */
 static void
 begin_item(struct joined *j, const struct raw_in *in, const struct img *whole,
 	   const struct share_place *at)
-{
-	if (j->begun && j->at < j->total)
-		raw_die(in, "%zu of %zu samples of item %zu are in no share", j->total - j->at,
-			j->total, j->item + 1);
-	if (at->item != (j->items ? j->item + 1 : 0))
-		raw_die(in, "item %zu of %zu is out of place", at->item + 1, at->items);
-	free(j->head);
-	j->head = raw_format(whole, &j->nhead);
-	if (!j->head)
-		die("no memory");
-	if (!img_count(whole, &j->total))
-		raw_die(in, "the size of the whole overflows");
-	raw_head(j->out, whole);
-	j->item = at->item;
-	j->items = at->items;
-	j->at = 0;
-}
-
-/* Checks that the piece continues the current item. */
-static void
-check_item(const struct joined *j, const struct raw_in *in, const struct img *whole)
 {
 	size_t n;
 	char *head = raw_format(whole, &n);
 
 	if (!head)
 		die("no memory");
-	if (n != j->nhead || memcmp(head, j->head, n))
-		raw_die(in, "the header differs from that of the share before");
-	free(head);
+	if (j->items && at->item == j->item) {
+		if (n != j->nhead || memcmp(head, j->head, n))
+			raw_die(in, "the header differs from that of the share before");
+		free(head);
+		return;
+	}
+	free(j->head);
+	j->head = head;
+	j->nhead = n;
+	if (j->begun && j->at < j->total)
+		raw_die(in, "%zu of %zu samples of item %zu are in no share", j->total - j->at,
+			j->total, j->item + 1);
+	if (at->item != (j->items ? j->item + 1 : 0))
+		raw_die(in, "item %zu of %zu is out of place", at->item + 1, at->items);
+	if (!img_count(whole, &j->total))
+		raw_die(in, "the size of the whole overflows");
+	raw_head(j->out, whole);
+	j->item = at->item;
+	j->items = at->items;
+	j->at = 0;
 }
 
 static void
@@ -326,14 +323,9 @@ add_piece(struct joined *j, struct raw_in *in, struct img *x, struct stats *st)
 		raw_die(in, "%s", why.text);
 	check_turn(j, in, &p, hash, &at);
 	if (!at.empty) {
-		const bool next = !j->items || at.item != j->item;
-
 		img_count(x, &count);
 		share_restore(x, &at);
-		if (next)
-			begin_item(j, in, x, &at);
-		else
-			check_item(j, in, x);
+		begin_item(j, in, x, &at);
 		if (samples_before(x, &at) != j->at || count > j->total - j->at)
 			raw_die(in, "share %zu/%zu does not continue where share %zu ended", p.i,
 				p.n, j->share.i);

@@ -204,15 +204,6 @@ check(const struct raw_in *in, int r)
 		raw_die(in, "%s", strerror(-r));
 }
 
-static void
-free_row(struct row *r)
-{
-	weir_free(r->from);
-	weir_free(r->chosen);
-	weir_free(r->values);
-	weir_free(r->part);
-}
-
 /* Takes the next n samples, which --above may have brought into memory. */
 static void
 take(struct args *args, struct raw_in *in, const struct img *x, void *to, size_t n)
@@ -503,7 +494,10 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 								     : args->min_size));
 		if (args->grow > 0)
 			grow(args, in, &rows, &l, r.values);
-		free_row(&r);
+		weir_free(r.from);
+		weir_free(r.chosen);
+		weir_free(r.values);
+		weir_free(r.part);
 		args->components += l.n;
 		rows.l = &l;
 		put(args, in, &rows, &l, k, out, st);

@@ -132,19 +132,6 @@ insist_on_fit(const struct args *args, const struct raw_in *in, const struct img
 
 /* --- reading and writing --------------------------------------------------------------------- */
 
-/* Makes the description of the picture of x. The axis of complex parts is removed; an axis of colours is added if needed. */
-static void
-describe(const struct tone *t, const struct img *x, struct img *y)
-{
-	img_copy_head(y, x);
-	y->type = t->maxval < 256 ? IMG_U8 : IMG_U16;
-	img_set_key(y, "maxval", "%u", t->maxval);
-	if (img_is_complex(x))
-		img_drop_axis(y, 0);
-	if (tone_planes(t) > 1)
-		img_insert_axis(y, 0, 3, "RGB-color");
-}
-
 /* Dies when the options do not fit the item. */
 static void
 refuse(const struct args *args, const struct raw_in *in, const struct img *x)
@@ -217,7 +204,13 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		     real_shown(t.lo), real_shown(t.hi), t.maxval);
 	if (tone_make_table(&t, x))
 		raw_die(in, "no memory");
-	describe(&t, x, &y);
+	img_copy_head(&y, x);
+	y.type = t.maxval < 256 ? IMG_U8 : IMG_U16;
+	img_set_key(&y, "maxval", "%u", t.maxval);
+	if (img_is_complex(x))
+		img_drop_axis(&y, 0);
+	if (tone_planes(&t) > 1)
+		img_insert_axis(&y, 0, 3, "RGB-color");
 	put(&t, x, &y, out, st);
 	weir_free(t.table);
 	img_free(&y);
