@@ -151,18 +151,6 @@ take(struct flood *f, uint32_t i)
 			meet(f, f->part[i], f->part[near[k]], f->v[i]);
 }
 
-static bool
-is_reached(const struct flood *f, uint32_t i)
-{
-	uint32_t near[NEIGHBOURS];
-	const size_t n = grid_near(&f->grid, i, near);
-
-	for (size_t k = 0; k < n; k++)
-		if (f->part[near[k]] && f->part[near[k]] != QUEUED)
-			return true;
-	return false;
-}
-
 static void
 push(struct flood *f, uint32_t i)
 {
@@ -192,13 +180,21 @@ drain(struct flood *f, const uint8_t *chosen)
 static void
 take_level(struct flood *f, const uint32_t *at, size_t n, const uint8_t *chosen)
 {
+	uint32_t near[NEIGHBOURS];
+
 	if (n == 1) {
 		take(f, *at);
 		return;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (is_reached(f, at[i]))
+	for (size_t i = 0; i < n; i++) {
+		const size_t nears = grid_near(&f->grid, at[i], near);
+		bool reached = false;
+
+		for (size_t k = 0; k < nears; k++)
+			reached |= f->part[near[k]] && f->part[near[k]] != QUEUED;
+		if (reached)
 			push(f, at[i]);
+	}
 	drain(f, chosen);
 	for (size_t i = 0; i < n; i++)
 		if (!f->part[at[i]]) {
@@ -263,16 +259,20 @@ struct waiting {
 	uint32_t *level; /* of each chosen sample */
 };
 
+/* For n samples. Returns false where there is no memory. */
 static bool
-open_floors(struct waiting *q, size_t levels)
+open_waiting(struct waiting *q, size_t n, size_t levels)
 {
+	bool good = true;
+
+	q->ends = weir_alloc(levels, sizeof *q->ends);
+	q->next = weir_alloc(n, sizeof *q->next);
 	do {
 		levels = (levels + 63) / 64;
 		q->floor[q->floors] = weir_calloc(levels, sizeof(uint64_t));
-		if (!q->floor[q->floors++])
-			return false;
+		good &= q->floor[q->floors++] != NULL;
 	} while (levels > 1);
-	return true;
+	return good && q->ends && q->next;
 }
 
 static void
@@ -320,42 +320,21 @@ pop(struct waiting *q, uint32_t *i)
 
 /* --- the flood ------------------------------------------------------------------------------------------------------------ */
 
-/* Gives each chosen sample its level. Returns how many levels there are. */
-static size_t
-find_levels(uint32_t *level, const double *v, const uint32_t *by, size_t n)
-{
-	uint32_t at = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		at += i && v[by[i]] != v[by[i - 1]];
-		level[by[i]] = at;
-	}
-	return at + (size_t)1;
-}
-
-/* Puts the neighbours that differ along one axis first, then those along two and three. */
-static void
-sort_steps(struct grid *g)
-{
-	struct neighbour from[NEIGHBOURS];
-	int n = 0;
-
-	memcpy(from, g->step, sizeof from);
-	for (int axes = 1; axes <= 3; axes++)
-		for (int k = 0; k < g->steps; k++)
-			if (abs(from[k].x) + abs(from[k].y) + abs(from[k].z) == axes)
-				g->step[n++] = from[k];
-}
-
 /* Spreads the markers. part[i] is OUTSIDE where i is not chosen. */
 static void
 flood(const struct order_shape *s, struct waiting *q, uint32_t *part)
 {
 	const uint32_t n = (uint32_t)(s->w * s->h * s->depth);
-	struct grid grid = grid_of(s);
+	const struct grid any = grid_of(s);
+	struct grid grid = any;
 	uint32_t i, near[NEIGHBOURS];
 
-	sort_steps(&grid);
+	/* The neighbours that differ along one axis come first, then those along two and three. */
+	grid.steps = 0;
+	for (int axes = 1; axes <= 3; axes++)
+		for (int k = 0; k < any.steps; k++)
+			if (abs(any.step[k].x) + abs(any.step[k].y) + abs(any.step[k].z) == axes)
+				grid.step[grid.steps++] = any.step[k];
 	for (uint32_t k = 0; k < n; k++)
 		if (part[k] && part[k] != OUTSIDE)
 			push_sample(q, k);
@@ -370,24 +349,6 @@ flood(const struct order_shape *s, struct waiting *q, uint32_t *part)
 	}
 }
 
-static bool
-open_waiting(struct waiting *q, size_t n, size_t levels)
-{
-	q->ends = weir_alloc(levels, sizeof *q->ends);
-	q->next = weir_alloc(n, sizeof *q->next);
-	return q->ends && q->next && open_floors(q, levels);
-}
-
-static void
-close_waiting(struct waiting *q)
-{
-	for (int f = 0; f < q->floors; f++)
-		weir_free(q->floor[f]);
-	weir_free(q->ends);
-	weir_free(q->next);
-	weir_free(q->level);
-}
-
 int
 watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, uint32_t *part)
 {
@@ -399,11 +360,13 @@ watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, u
 	size_t levels = 0;
 
 	r = r ? r : order_sort(v, &at, &other, m);
-	if (!r)
-		levels = find_levels(q.level, v, at, m);
+	for (size_t i = 0; !r && i < m; i++) {
+		levels += i && v[at[i]] != v[at[i - 1]];
+		q.level[at[i]] = (uint32_t)levels;
+	}
 	weir_free(at);
 	weir_free(other);
-	if (!r && !open_waiting(&q, n, levels))
+	if (!r && !open_waiting(&q, n, levels + 1))
 		r = -ENOMEM;
 	for (size_t i = 0; !r && i < n; i++)
 		part[i] = chosen[i] ? part[i] : OUTSIDE;
@@ -411,6 +374,10 @@ watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, u
 		flood(s, &q, part);
 	for (size_t i = 0; !r && i < n; i++)
 		part[i] = part[i] == OUTSIDE ? 0 : part[i];
-	close_waiting(&q);
+	for (int f = 0; f < q.floors; f++)
+		weir_free(q.floor[f]);
+	weir_free(q.ends);
+	weir_free(q.next);
+	weir_free(q.level);
 	return r;
 }

@@ -159,22 +159,6 @@ spread(const struct moments *g, double to[3][3], double c[3][3])
 		}
 }
 
-/* Writes the axes of the ellipse of the same variances, and the angle of the first from x towards y, in degrees. */
-static size_t
-fill_ellipse(double *v, const struct region *g, double to[3][3])
-{
-	double c[3][3];
-
-	spread(&g->shape, to, c);
-	const double half = (c[0][0] - c[1][1]) / 2, mean = (c[0][0] + c[1][1]) / 2,
-		     apart = hypot(half, c[0][1]);
-
-	v[0] = 4 * sqrt(mean + apart);
-	v[1] = 4 * sqrt(mean > apart ? mean - apart : 0);
-	v[2] = atan2(c[0][1], half) * 90 / M_PI;
-	return 3;
-}
-
 /* A perimeter is known where steps along x and y are as long, and at a right angle. */
 static double
 scale_of(double to[3][3])
@@ -222,7 +206,16 @@ measures_fill(double v[MEASURES], const struct table *t, size_t i)
 	v[k++] = g->least;
 	v[k++] = sqrt(g->squares < 0 ? 0 : g->squares / n);
 	v[k++] = cell * n;
-	k += dims == 2 ? fill_ellipse(v + k, g, to) : 0;
+	if (dims ==
+	    2) { /* the ellipse of the same variances; the angle from x towards y to its longer axis */
+		spread(&g->shape, to, c);
+		const double half = (c[0][0] - c[1][1]) / 2, mean = (c[0][0] + c[1][1]) / 2,
+			     apart = hypot(half, c[0][1]);
+
+		v[k++] = 4 * sqrt(mean + apart);
+		v[k++] = 4 * sqrt(mean > apart ? mean - apart : 0);
+		v[k++] = atan2(c[0][1], half) * 90 / M_PI;
+	}
 	v[k++] = region_touches(g, t->l);
 	if (t->shape && dims > 2)
 		v[k++] = t->shape[i].surface;
@@ -234,24 +227,21 @@ measures_fill(double v[MEASURES], const struct table *t, size_t i)
 	return k;
 }
 
-/* A position along both axes, the centre of a sample, becomes its place. */
+/*
+ * Changes the places of the row to those on the map with the transform of the page (common/picture/mosaic.h). The box becomes the
+ * one around the areas of the samples, parallel to the axes of the map.
+ */
 static void
-map_centre(const double g[6], double p[2])
+measures_map(double v[MEASURES], const struct table *t)
 {
-	const double x = p[0] + .5, y = p[1] + .5;
-
-	map_place(g, x, y, p);
-}
-
-/* Makes the box of places of the box whose corner samples are centred at lo and hi and have this size. */
-static void
-map_box(const double g[6], double lo[2], double hi[2], const double size[2])
-{
-	double edge[2][2], place[2];
+	const double *g = t->world.g;
+	double *lo = v + 2, *hi = lo + t->dims, edge[2][2], place[2];
 
 	for (int i = 0; i < 2; i++) {
-		edge[0][i] = lo[i] + .5 - size[i] / 2;
-		edge[1][i] = hi[i] + .5 + size[i] / 2;
+		const double size = fabs(map_cut_of(t->x, img_row_axis(t->x) + i).step);
+
+		edge[0][i] = lo[i] + .5 - size / 2;
+		edge[1][i] = hi[i] + .5 + size / 2;
 		lo[i] = INFINITY;
 		hi[i] = -INFINITY;
 	}
@@ -262,22 +252,11 @@ map_box(const double g[6], double lo[2], double hi[2], const double size[2])
 			hi[i] = place[i] > hi[i] ? place[i] : hi[i];
 		}
 	}
-}
+	/* The mean place, that of the peak, behind sum and peak, and that by weight. */
+	double *const centre[3] = {hi + t->dims, hi + 2 * t->dims + 2, hi + 3 * t->dims + 2};
 
-/*
- * Changes the places of the row to those on the map with the transform g of the page (common/picture/mosaic.h). The box
- * becomes the one around the areas of the samples, parallel to the axes of the map.
- */
-static void
-measures_map(double v[MEASURES], const struct img *x, const double g[6], size_t dims)
-{
-	const int row = img_row_axis(x);
-	const double size[2] = {fabs(map_cut_of(x, row).step), fabs(map_cut_of(x, row + 1).step)};
-
-	map_box(g, v + 2, v + 2 + dims, size);
-	map_centre(g, v + 2 + 2 * dims);
-	map_centre(g, v + 4 + 3 * dims);
-	map_centre(g, v + 4 + 4 * dims);
+	for (int k = 0; k < 3; k++)
+		map_place(g, centre[k][0] + .5, centre[k][1] + .5, centre[k]);
 }
 
 /* ---- tables ---- */
@@ -300,27 +279,17 @@ fill_row(double v[MEASURES], const struct table *t, size_t i)
 	const size_t n = measures_fill(v, t, i);
 
 	if (t->world.kind == WORLD_MAP)
-		measures_map(v, t->x, t->world.g, t->dims);
+		measures_map(v, t);
 	if (t->world.kind != WORLD_SKY)
 		return n;
 	world_place(&t->world, v + 2 + 2 * t->dims, (int)t->dims, v + n);
 	return n + 2;
 }
 
-/* Writes whole numbers with all digits. Others have nine; places have twelve on a map, and fifteen in the sky. */
-static size_t
-print(char *to, double v, int digits)
-{
-	if (digits != 9 && v != rint(v))
-		return (size_t)snprintf(to, NUMBER_ROOM, "%.*g", digits, v);
-	return number_print(to, v);
-}
-
 void
 table_put_csv(const struct table *t, struct raw_out *out)
 {
 	char line[(MEASURES + 1) * (NUMBER_ROOM + 1)];
-	static const int digits[] = {[WORLD_NONE] = 9, [WORLD_MAP] = 12, [WORLD_SKY] = 9};
 	double v[MEASURES];
 
 	if (!t->item) {
@@ -334,10 +303,15 @@ table_put_csv(const struct table *t, struct raw_out *out)
 		size_t used = 0;
 
 		for (size_t k = 0; k < n; k++) {
-			const bool sky = t->world.kind == WORLD_SKY && k + 2 >= n;
+			/* Whole numbers have all digits. */
+			const bool sky = t->world.kind == WORLD_SKY && k + 2 >= n,
+				   map = t->world.kind == WORLD_MAP;
 
-			used +=
-			    print(line + used, real_shown(v[k]), sky ? 15 : digits[t->world.kind]);
+			if ((sky || map) && v[k] != rint(v[k]))
+				used += (size_t)snprintf(line + used, NUMBER_ROOM, "%.*g",
+							 sky ? 15 : 12, real_shown(v[k]));
+			else
+				used += number_print(line + used, real_shown(v[k]));
 			line[used++] = ',';
 		}
 		used += put_whole(line + used, t->item);

@@ -201,22 +201,14 @@ LOOK_UP(look_up_16_8, uint16_t, uint8_t)
 LOOK_UP(look_up_16_16, uint16_t, uint16_t)
 #undef LOOK_UP
 
-/* Samples are taken as unsigned numbers, as tone_make_table() did. */
-static void
-look_up(const struct tone *t, const struct img *x, size_t first, size_t n, void *level, size_t at)
-{
-	static void (*const by_sizes[2][2])(const void *, size_t, const void *, void *) = {
-	    {look_up_8_8, look_up_8_16}, {look_up_16_8, look_up_16_16}};
-	const size_t size = img_type_size(x->type), wide = t->maxval > 255;
-
-	by_sizes[size - 1][wide]((const char *)x->data + (first + at) * size, n, t->table,
-				 (char *)level + at * (1 + wide));
-}
-
 void
 tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, void *level)
 {
 	const struct ranks values = ranks_view(x, t->log); /* NaN where log10 is undefined */
+	/* A table takes samples as unsigned numbers, as tone_make_table() did. */
+	static void (*const look_up[2][2])(const void *, size_t, const void *, void *) = {
+	    {look_up_8_8, look_up_8_16}, {look_up_16_8, look_up_16_16}};
+	const size_t size = img_type_size(x->type), wide = t->maxval > 255;
 
 #pragma omp parallel for schedule(static) num_threads(t->threads) if (n > 8 * TONE_BLOCK)
 	for (size_t at = 0; at < n; at += TONE_BLOCK) {
@@ -224,7 +216,8 @@ tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, v
 		double v[2 * TONE_BLOCK];
 
 		if (t->table) {
-			look_up(t, x, first, some, level, at);
+			look_up[size - 1][wide]((const char *)x->data + (first + at) * size, some,
+						t->table, (char *)level + at * (1 + wide));
 			continue;
 		}
 		ranks_load(&values, first + at, some, v);

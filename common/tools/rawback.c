@@ -203,21 +203,6 @@ spline(const double *f, size_t nodes, size_t step, size_t b, double *d, double *
 	}
 }
 
-/* Finds both maps. */
-static void
-survey(const struct args *args, const struct mesh *m)
-{
-#pragma omp parallel for schedule(dynamic) num_threads(m->threads) if (m->w * m->h > 1 << 14)
-	for (size_t box = 0; box < m->nx * m->ny; box++)
-		survey_box(m, box);
-	for (int k = 0; k < 2; k++) {
-		take_medians(m, (size_t)args->filter, m->smooth[k], m->map[k], m->medians);
-		for (size_t i = 0; i < m->nx; i++)
-			spline(m->map[k] + i, m->ny, m->nx, m->bh, m->work, m->smooth[k] + i * m->h,
-			       m->h);
-	}
-}
-
 /* Writes the background (0) or the noise (1), or the picture without its background. */
 static void
 put(const struct mesh *m, int of, bool without, enum img_type type, char *rows, struct raw_out *out)
@@ -295,7 +280,15 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	m.smooth[1] = m.smooth[0] + m.nx * p.h;
 	m.medians = m.smooth[1] + m.nx * p.h;
 	for (size_t i = 0; i < p.n; i++) {
-		survey(args, &m);
+#pragma omp parallel for schedule(dynamic) num_threads(m.threads) if (plane > 1 << 14)
+		for (size_t box = 0; box < m.nx * m.ny; box++)
+			survey_box(&m, box);
+		for (int k = 0; k < 2; k++) {
+			take_medians(&m, (size_t)args->filter, m.smooth[k], m.map[k], m.medians);
+			for (size_t x0 = 0; x0 < m.nx; x0++)
+				spline(m.map[k] + x0, m.ny, m.nx, m.bh, m.work,
+				       m.smooth[k] + x0 * m.h, m.h);
+		}
 		stats_charge(st, STATS_COMPUTE);
 		put(&m, 0, args->subtract, y.type, rows, out);
 		if (args->noises)

@@ -56,22 +56,6 @@ check(void *options)
 			die_usage("--percentiles: %.9g is not in 0..100", args->percent[i]);
 }
 
-/* --- reading --------------------------------------------------------------------------------- */
-
-static struct sample_stats
-survey(struct raw_in *in, const struct img *x, bool quiet, struct stats *st)
-{
-	struct raw_blocks b = {.x = x, .quiet = quiet};
-	struct sample_stats s;
-
-	sample_stats_start(&s);
-	while (raw_next_block(&b, in, st)) {
-		sample_measure(&s, b.data, x->type, b.n);
-		stats_charge(st, STATS_COMPUTE);
-	}
-	return s;
-}
-
 /* --- as text --------------------------------------------------------------------------------- */
 
 static const char *
@@ -322,12 +306,14 @@ static void
 describe(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	const struct args *args = options;
+	struct raw_blocks b = {.x = x, .quiet = args->common.quiet};
 	struct sample_stats s;
 
 	if (args->skip) {
 		raw_printf(out, "%ju\n", (uintmax_t)raw_offset(in));
 		return;
 	}
+	sample_stats_start(&s);
 	if (args->robust || args->npercent || args->bins) {
 		size_t n;
 
@@ -336,10 +322,11 @@ describe(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 		raw_map(in, x);
 		img_count(x, &n);
 		stats_charge(st, STATS_READ);
-		sample_stats_start(&s);
 		sample_measure(&s, x->data, x->type, n);
-	} else {
-		s = survey(in, x, args->common.quiet, st);
+	}
+	while (!x->data && raw_next_block(&b, in, st)) {
+		sample_measure(&s, b.data, x->type, b.n);
+		stats_charge(st, STATS_COMPUTE);
 	}
 	(args->json ? print_json : print_text)(out, in, x, &s);
 	if (x->data)

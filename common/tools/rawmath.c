@@ -260,19 +260,6 @@ evaluate(const struct work *w, size_t of, size_t at, size_t n, double *v)
 	expr_eval(&w->args->expr, of, var, n, v);
 }
 
-/* Converts n <= EXPR_BLOCK results to the item's type. Returns the index of one out of the type's range, or n. */
-static size_t
-compute_block(const struct work *w, size_t at, size_t n, char *out)
-{
-	double v[EXPR_BLOCK];
-
-	evaluate(w, w->args->expr.n, at, n, v);
-	if (!img_is_float(w->type))
-		for (size_t i = 0; i < n; i++)
-			v[i] = rint(v[i]);
-	return sample_store(out, v, w->type, n);
-}
-
 /* Finds what operation `of` is of the whole item; the median between two values. */
 static double
 find_whole(const struct work *w, size_t of, size_t count)
@@ -324,7 +311,12 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 	      : bad)
 		for (size_t b = 0; b < n; b += EXPR_BLOCK) {
 			const size_t some = n - b < EXPR_BLOCK ? n - b : EXPR_BLOCK;
-			const size_t ok = compute_block(w, at + b, some, chunk + b * size);
+			double v[EXPR_BLOCK];
+
+			evaluate(w, w->args->expr.n, at + b, some, v);
+			for (size_t i = 0; !img_is_float(w->type) && i < some; i++)
+				v[i] = rint(v[i]);
+			const size_t ok = sample_store(chunk + b * size, v, w->type, some);
 
 			if (ok < some && b + ok < bad)
 				bad = b + ok;
@@ -387,17 +379,6 @@ convert_item(struct args *args, struct input *input, struct raw_out *out, struct
 	img_free(&y);
 }
 
-/* Computes a picture of the shape of --sizes, in place of an input. */
-static void
-make_picture(struct args *args, struct input *input, struct raw_out *out, struct stats *st)
-{
-	img_init(&input->x, IMG_F32, (int)args->dim, args->size);
-	if (!img_count(&input->x, &input->count))
-		die("--sizes: '%s': their product overflows", args->sizes);
-	convert_item(args, input, out, st);
-	st->items = 1;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -410,8 +391,13 @@ main(int argc, char **argv)
 		input[i].in =
 		    raw_open((char *const *)(uintptr_t)&args->path[i], 1, args->common.max_bytes);
 	stats_start(&st);
-	if (args->dim)
-		make_picture(args, input, out, &st);
+	if (args->dim) { /* a picture of this shape is in place of an input */
+		img_init(&input->x, IMG_F32, (int)args->dim, args->size);
+		if (!img_count(&input->x, &input->count))
+			die("--sizes: '%s': their product overflows", args->sizes);
+		convert_item(args, input, out, &st);
+		st.items = 1;
+	}
 	for (; args->ninput && next_items(args, input); st.items++) {
 		if (args->common.verbose)
 			raw_say(input[0].in, &input[0].x);

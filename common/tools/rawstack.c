@@ -333,31 +333,13 @@ write_block(const struct img *y, const double *v, size_t at, size_t n, struct ra
 	raw_write(out, samples, n);
 }
 
-/* Combines n <= STACKED pixels from number `at` on. work has room for the items of a group, for each thread. */
-static void
-combine_block(const struct args *args, const struct group *g, size_t at, size_t n, int threads,
-	      double (*work)[COMBINE_BLOCK], double *result)
-{
-	const size_t size = img_type_size(g->x[0].type);
-
-#pragma omp parallel for schedule(static) num_threads(threads) if (n > 4 * COMBINE_BLOCK)
-	for (size_t b = 0; b < n; b += COMBINE_BLOCK) {
-		const size_t some = n - b < COMBINE_BLOCK ? n - b : COMBINE_BLOCK;
-		double(*v)[COMBINE_BLOCK] = work + (size_t)omp_get_thread_num() * g->n;
-
-		for (size_t i = 0; i < g->n; i++)
-			sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
-				    g->x[i].type, some);
-		combine_all((enum combine)args->combine, v, g->n, some, result + b);
-	}
-}
-
 /* Writes the median or the clipped mean of the items of a group. */
 static void
 put_all(const struct args *args, const struct raw_in *in, const struct group *g,
 	struct raw_out *out, struct stats *st)
 {
 	const int threads = par_threads(args->common.threads);
+	const size_t size = img_type_size(g->x[0].type);
 	double(*work)[COMBINE_BLOCK] = weir_xalloc((size_t)threads * g->n, sizeof *work);
 	double *result = weir_xalloc(STACKED, sizeof *result);
 	struct progress bar;
@@ -371,7 +353,16 @@ put_all(const struct args *args, const struct raw_in *in, const struct group *g,
 	for (size_t at = 0; at < count; at += STACKED) {
 		const size_t n = count - at < STACKED ? count - at : STACKED;
 
-		combine_block(args, g, at, n, threads, work, result);
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > 4 * COMBINE_BLOCK)
+		for (size_t b = 0; b < n; b += COMBINE_BLOCK) {
+			const size_t some = n - b < COMBINE_BLOCK ? n - b : COMBINE_BLOCK;
+			double(*v)[COMBINE_BLOCK] = work + (size_t)omp_get_thread_num() * g->n;
+
+			for (size_t i = 0; i < g->n; i++)
+				sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
+					    g->x[i].type, some);
+			combine_all((enum combine)args->combine, v, g->n, some, result + b);
+		}
 		stats_charge(st, STATS_COMPUTE);
 		write_block(&y, result, at, n, out);
 		stats_charge(st, STATS_WRITE);
@@ -385,73 +376,52 @@ put_all(const struct args *args, const struct raw_in *in, const struct group *g,
 
 /* --- one item after the other ------------------------------------------------------------------------------------------ */
 
-/* The running result of a combination. */
-struct running {
-	enum combine how;
-	struct img y;
-	double *total;	 /* owned */
-	unsigned *count; /* owned */
-	size_t n;
-};
-
 /*
- * Adds the samples of the current item. The first one sets up the result block by block: memory is then committed as data
- * arrives, not by what a header claims.
+ * Writes the sum, the mean, the least or the greatest of x and all items after it, which are read one by one. The first one sets up
+ * the result block by block: memory is then committed as data arrives, not by what a header claims.
  */
-static void
-add_item(const struct running *r, struct raw_in *in, enum img_type type, bool first)
-{
-	static char from[STACKED * 8];
-	static double v[STACKED];
-
-	for (size_t at = 0; at < r->n; at += STACKED) {
-		const size_t n = r->n - at < STACKED ? r->n - at : STACKED;
-
-		raw_read(in, from, n);
-		sample_load(v, from, type, n);
-		if (first)
-			combine_start(r->how, r->total + at, r->count + at, n);
-		combine_add(r->how, r->total + at, r->count + at, v, n, type == IMG_F64);
-	}
-}
-
-static void
-finish(struct running *r, struct raw_out *out)
-{
-	raw_head(out, &r->y);
-	for (size_t at = 0; at < r->n; at += STACKED) {
-		const size_t n = r->n - at < STACKED ? r->n - at : STACKED;
-
-		combine_finish(r->how, r->total + at, r->count + at, n);
-		write_block(&r->y, r->total + at, at, n, out);
-	}
-	weir_free(r->total);
-	weir_free(r->count);
-	img_free(&r->y);
-}
-
-/* Writes the sum, the mean, the least or the greatest of x and all items after it, which are read one by one. */
 static void
 put_running(const struct args *args, struct raw_in *in, struct img *x, struct raw_out *out,
 	    struct stats *st)
 {
-	struct running r = {.how = (enum combine)args->combine};
-	struct img first;
+	static char from[STACKED * 8];
+	static double v[STACKED];
+	const enum combine how = (enum combine)args->combine;
+	struct img first, y;
 	bool begun = false;
+	size_t count;
 
-	describe_result(args, in, x, &r.y);
-	img_count(x, &r.n);
-	r.total = weir_xalloc_large(r.n, sizeof *r.total);
-	r.count = weir_xalloc_large(r.n, sizeof *r.count);
+	describe_result(args, in, x, &y);
+	img_count(x, &count);
+	double *total = weir_xalloc_large(count, sizeof *total);
+	unsigned *numbers = weir_xalloc_large(count, sizeof *numbers);
+
 	img_copy_head(&first, x);
 	do {
-		add_item(&r, in, x->type, !begun);
+		for (size_t at = 0; at < count; at += STACKED) {
+			const size_t n = count - at < STACKED ? count - at : STACKED;
+
+			raw_read(in, from, n);
+			sample_load(v, from, x->type, n);
+			if (!begun)
+				combine_start(how, total + at, numbers + at, n);
+			combine_add(how, total + at, numbers + at, v, n, x->type == IMG_F64);
+		}
 		begun = true;
 		stats_charge(st, STATS_COMPUTE);
 		img_free(x);
 	} while (next_item(args, in, &first, x));
-	finish(&r, out);
+	raw_head(out, &y);
+	for (size_t at = 0; at < count; at += STACKED) {
+		const size_t n = count - at < STACKED ? count - at : STACKED;
+
+		combine_finish(how, total + at, numbers + at, n);
+		write_block(&y, total + at, at, n, out);
+	}
 	stats_charge(st, STATS_WRITE);
+	weir_free(total);
+	weir_free(numbers);
+	img_free(&y);
 	img_free(&first);
 }
 
