@@ -4,6 +4,7 @@
 
 #include "common/base/mem.h"
 #include "common/picture/distance.h"
+#include "common/picture/label.h"
 
 /* The nearest label, and the square of the distance to it. */
 struct nearest {
@@ -66,4 +67,35 @@ grow_labels(const struct distance_shape *s, double most, int32_t *map)
 	weir_free(p);
 	weir_free(line);
 	return p && line ? 0 : -ENOMEM;
+}
+
+int
+label_grow(struct label *l, const struct img *x, size_t dims, double most, const double *values,
+	   bool named)
+{
+	const struct img_axis *a = x->axis + img_row_axis(x);
+	const size_t pad = l->depth > 1;
+	struct distance_shape s = {l->w + 2, l->h + 2, l->depth + 2 * pad, {1, 1, 1}};
+	int32_t *map = label_map(l, pad);
+	struct label g;
+	int r;
+
+	for (size_t i = 0; i < dims; i++)
+		s.step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
+	r = map ? grow_labels(&s, most, map) : -ENOMEM;
+	r = r ? r : label_open(&g, l->w, l->h, l->depth, l->connectivity);
+	for (size_t i = 0; !r && i < l->rows; i++) {
+		uint32_t *row = (uint32_t *)map + ((i / l->h + pad) * s.h + i % l->h + 1) * s.w + 1;
+
+		for (size_t k = 0; named && k < l->w; k++)
+			row[k] = row[k] ? l->name[row[k] - 1] : 0;
+		r = label_parts(&g, row, values ? values + i * l->w : NULL);
+	}
+	r = r ? r : label_close(&g, 1);
+	weir_free(map);
+	if (r)
+		return r;
+	label_free(l);
+	*l = g;
+	return 0;
 }

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/stream/img.h"
+
 /* Sums over samples of weight v, about a first sample: v, v x .., and v xx, v yy, v zz, v xy, v xz, v yz. */
 struct moments {
 	double s, m[3], q[6];
@@ -114,6 +116,13 @@ bool region_touches(const struct region *g, const struct label *l);
  * first and behind the last. The caller passes it to weir_free(). NULL: no memory.
  */
 int32_t *label_map(struct label *l, bool volume);
+
+/*
+ * Replaces l by its components after they have grown by `most` in the units of the axes of x, as grow_labels() does. They keep their
+ * numbers, or names where `named`. values: of all samples, or NULL. Returns 0, -ENOMEM or -EOVERFLOW: the process is to end then.
+ */
+int label_grow(struct label *l, const struct img *x, size_t dims, double most, const double *values,
+	       bool named);
 
 void label_free(struct label *l);
 

@@ -1,8 +1,10 @@
 /* From an input to an output: what the small filters share. */
+#include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/stats.h"
+#include "common/stream/place.h"
 #include "common/stream/raw.h"
 
 enum { BLOCK = 1 << 18 }; /* bytes at a time */
@@ -41,6 +43,34 @@ raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet
 		raw_write(out, b.data, b.n);
 		stats_charge(st, STATS_WRITE);
 	}
+}
+
+void
+raw_beside_next(struct raw_beside *b, const char *option, const struct raw_in *in,
+		const struct img *x, size_t max_bytes)
+{
+	const struct img *y = &b->x;
+
+	if (!b->path)
+		return;
+	if (!b->in)
+		b->in = raw_open((char *const *)(uintptr_t)&b->path, 1, max_bytes);
+	if (!raw_next(b->in, &b->x))
+		raw_die(in, "%s has no more items", option);
+	for (int i = 0; i < x->dim || i < y->dim; i++)
+		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
+			raw_die(in, "%s: the shapes differ", option);
+	if (!place_same(x, y))
+		raw_die(in, "%s: it is another part of a picture", option);
+	place_compare(y, x, .1, raw_name(b->in), raw_name(in));
+}
+
+void
+raw_beside_close(struct raw_beside *b, const struct raw_in *in)
+{
+	if (b->in && raw_next(b->in, &b->x))
+		die("%s: it has more items than %s", raw_name(b->in), raw_name(in));
+	raw_close(b->in);
 }
 
 void

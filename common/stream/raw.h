@@ -208,6 +208,18 @@ bool raw_next_block(struct raw_blocks *b, struct raw_in *in, struct stats *st);
 void
 raw_copy(struct raw_in *in, struct raw_out *out, const struct img *x, bool quiet, struct stats *st);
 
+/* A second stream, which an option names: it has an item of the same shape and place for each item x of in. */
+struct raw_beside {
+	const char *path;  /* the value of the option; NULL: it is not given */
+	struct raw_in *in; /* owned; NULL before the first item */
+	struct img x;	   /* the item that belongs to x; the caller frees it */
+};
+
+/* Goes to the next item. Both functions die where the streams do not fit. */
+void raw_beside_next(struct raw_beside *b, const char *option, const struct raw_in *in,
+		     const struct img *x, size_t max_bytes);
+void raw_beside_close(struct raw_beside *b, const struct raw_in *in);
+
 /* A program that does the same with each item. args is its struct args, which begins with a struct opt_common. */
 struct raw_filter {
 	const struct opt_program *program;

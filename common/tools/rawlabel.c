@@ -9,7 +9,6 @@
 #include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/base/stats.h"
-#include "common/picture/distance.h"
 #include "common/picture/label.h"
 #include "common/picture/outline.h"
 #include "common/picture/peaks.h"
@@ -22,45 +21,6 @@
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawlabel";
-
-/* --- a second stream ------------------------------------------------------------------------------------------------ */
-
-/* A stream that an option names, with one item of the same shape for each item of the input. */
-struct beside {
-	const char *path;  /* the value of the option; NULL: it is not given */
-	struct raw_in *in; /* owned; NULL before the first item */
-	struct img x;	   /* the item; the caller frees it */
-};
-
-/* Goes to the item that belongs to item x of in, and dies when its shape or its part of a picture is another. */
-static void
-beside_next(struct beside *b, const char *option, const struct raw_in *in, const struct img *x,
-	    size_t max_bytes)
-{
-	const struct img *y = &b->x;
-
-	if (!b->path)
-		return;
-	if (!b->in)
-		b->in = raw_open((char *const *)(uintptr_t)&b->path, 1, max_bytes);
-	if (!raw_next(b->in, &b->x))
-		raw_die(in, "%s has no more items", option);
-	for (int i = 0; i < x->dim || i < y->dim; i++)
-		if (x->dim != y->dim || x->axis[i].n != y->axis[i].n)
-			raw_die(in, "%s: the shapes differ", option);
-	if (!place_same(x, y))
-		raw_die(in, "%s: it is another part of a picture", option);
-	place_compare(y, x, .1, raw_name(b->in), raw_name(in));
-}
-
-/* Dies when items are left. */
-static void
-beside_close(struct beside *b, const struct raw_in *in)
-{
-	if (b->in && raw_next(b->in, &b->x))
-		die("%s: it has more items than %s", raw_name(b->in), raw_name(in));
-	raw_close(b->in);
-}
 
 /* --- arguments ------------------------------------------------------------------------------------------------------ */
 
@@ -82,7 +42,7 @@ struct args {
 	bool named; /* components keep numbers that were given */
 	double split;
 	bool has_split;
-	struct beside markers, values;
+	struct raw_beside markers, values;
 	bool map;
 	int to;
 
@@ -121,8 +81,6 @@ static const struct opt_program program = {
     .example = "rawlabel --above=100 --min-size=9 coins.pgm | rawtopnm --labels >coins.ppm",
     .table = table};
 
-static const int connectivities[] = {4, 8, 6, 18, 26};
-
 static bool
 is_outline(const struct args *args)
 {
@@ -159,7 +117,7 @@ check_args(void *options)
 {
 	struct args *args = options;
 
-	args->connectivity = connectivities[args->connectivity];
+	args->connectivity = (const int[]){4, 8, 6, 18, 26}[args->connectivity];
 	if (args->has_split && !(args->split >= 0 && args->split < INFINITY))
 		die_usage("--split: %g is not 0 or more", args->split);
 	if (args->has_split && args->markers.path)
@@ -210,10 +168,10 @@ take(struct args *args, struct raw_in *in, const struct img *x, void *to, size_t
 {
 	const size_t size = img_type_size(x->type);
 
-	if (x->data)
-		memcpy(to, (const char *)x->data + args->taken * size, n * size);
-	else
+	if (!x->data)
 		raw_read(in, to, n);
+	else
+		memcpy(to, (const char *)x->data + args->taken * size, n * size);
 	args->taken += n;
 }
 
@@ -238,15 +196,15 @@ read_parts(struct args *args, struct raw_in *in, const struct img *x, const stru
 {
 	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
 	const size_t w = l->w, n = w * l->h * l->depth;
-	const struct beside *m = &args->markers;
+	const struct raw_beside *m = &args->markers;
 
-	for (size_t i = 0; m->path && i < n; i += w) {
-		raw_read(m->in, r->from, w);
-		read_numbers(m->in, "--markers", &m->x, r->from, r->values, r->part + i, w, i / w);
-	}
 	for (size_t i = 0; i < n; i += w) {
 		double *v = r->values + i;
 
+		if (m->path) {
+			raw_read(m->in, r->from, w);
+			read_numbers(m->in, "--markers", &m->x, r->from, v, r->part + i, w, i / w);
+		}
 		take(args, in, x, r->from, w);
 		sample_threshold(r->chosen + i, v, r->from, x->type, w, args->above);
 		sample_load(v, r->from, x->type, w);
@@ -275,11 +233,10 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 	const bool parts = args->has_split || args->markers.path,
 		   measured = args->inside || (args->to <= CSV && args->to);
 	const size_t rows = l->h * l->depth, step = parts || args->grow > 0 ? l->w : 0;
-	const struct beside *values = &args->values;
+	const struct raw_beside *values = &args->values;
 	const struct img *of = values->in ? &values->x : x;
-	struct progress bar;
-
 	const size_t kept = step ? rows * l->w : l->w;
+	struct progress bar;
 
 	*r = (struct row){weir_xalloc(l->w, 8), weir_xalloc(kept, 1),
 			  weir_xalloc(kept, sizeof(double)), weir_xalloc(kept, sizeof(uint32_t))};
@@ -308,38 +265,6 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 		progress_step(&bar, (double)i / (double)rows);
 	}
 	progress_end(&bar);
-}
-
-/* --- components ------------------------------------------------------------------------------------------------------ */
-
-/* Replaces l by the components that have grown, which keep their numbers. values: of all samples. */
-static void
-grow(const struct args *args, const struct raw_in *in, const struct table *t, struct label *l,
-     const double *values)
-{
-	const struct img_axis *a = t->x->axis + img_row_axis(t->x);
-	struct distance_shape s = {l->w + 2, l->h + 2, l->depth > 1 ? l->depth + 2 : 1, {1, 1, 1}};
-	int32_t *map = label_map(l, l->depth > 1);
-	const bool measured = args->to == TABLE || args->to == CSV,
-		   named = args->labels || args->markers.path;
-	struct label g;
-
-	for (size_t i = 0; i < t->dims; i++)
-		s.step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
-	check(in, map ? grow_labels(&s, args->grow, map) : -ENOMEM);
-	check(in, label_open(&g, l->w, l->h, l->depth, l->connectivity));
-	for (size_t i = 0; i < l->rows; i++) {
-		uint32_t *row = (uint32_t *)map + (i / l->h + (l->depth > 1)) * s.w * s.h +
-				(i % l->h + 1) * s.w + 1;
-
-		for (size_t k = 0; named && k < l->w; k++)
-			row[k] = row[k] ? l->name[row[k] - 1] : 0;
-		check(in, label_parts(&g, row, measured ? values + i * l->w : NULL));
-	}
-	check(in, label_close(&g, 1));
-	weir_free(map);
-	label_free(l);
-	*l = g;
 }
 
 /* --- output ---------------------------------------------------------------------------------------------------------- */
@@ -372,10 +297,14 @@ put_labels(const struct args *args, const struct img *x, struct label *l, size_t
 
 /* --- items ----------------------------------------------------------------------------------------------------------- */
 
+/* Finds the pictures of x, and says where they lie. A part with directions in a space has no positions that say it. */
 static struct img_picture
-shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
+pictures_of(const struct args *args, const struct raw_in *in, struct img *x)
 {
+	struct img_axis *a = &x->axis[img_row_axis(x)];
 	struct img_picture p;
+	struct place t;
+	struct why why;
 
 	if (!img_picture(x, &p) || p.c != 1)
 		raw_die(in, "components are those of pictures and volumes of one plane; "
@@ -385,21 +314,11 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x)
 	if (args->to != LABELS && !is_volume(args) && p.n > 1)
 		raw_die(in, "a stack of pictures has a table each: cut it with rawaxes, or use "
 			    "--connectivity=26");
-	return p;
-}
-
-/* Says where x lies, which has pictures p. A part with directions in a space has no positions that say it. */
-static void
-check_place(const struct raw_in *in, struct img *x, const struct img_picture *p)
-{
-	struct img_axis *a = &x->axis[img_row_axis(x)];
-	struct place t;
-	struct why why;
-
-	if (place_of(x, p->w, p->h, &t, &why))
+	raw_doubt_stack(in, x, is_volume(args), args->chosen ? NULL : "-c 26");
+	if (place_of(x, p.w, p.h, &t, &why))
 		raw_die(in, "%s", why.text);
-	if (t.W == p->w && t.H == p->h)
-		return;
+	if (t.W == p.w && t.H == p.h)
+		return p;
 	warn(
 	    "%s: a part of a picture (tile:=%s): components end at its sides, and other parts have "
 	    "the same numbers; see rawjoin",
@@ -407,6 +326,7 @@ check_place(const struct raw_in *in, struct img *x, const struct img_picture *p)
 	for (int i = 0; i < 2; i++)
 		if (a[i].directed)
 			a[i].min = a[i].spacing * (double)(i ? t.y0 : t.x0);
+	return p;
 }
 
 /* Brings the item into memory where the threshold depends on all of it. */
@@ -462,7 +382,7 @@ static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
-	const struct img_picture p = shape_of(args, in, x);
+	const struct img_picture p = pictures_of(args, in, x);
 	const bool volume = is_volume(args);
 	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
 	double to[3][3];
@@ -475,25 +395,23 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		raw_die(in, "its table has other columns than that of the item before");
 	args->dims = dims;
 	strcpy(args->sky, rows.world.names);
-	raw_doubt_stack(in, x, volume, args->chosen ? NULL : "-c 26");
-	check_place(in, x, &p);
 	find_above(args, in, x);
-
-	beside_next(&args->values, "--values", in, x, args->common.max_bytes);
-	beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
+	raw_beside_next(&args->values, "--values", in, x, args->common.max_bytes);
+	raw_beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
 	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
-		const double least = ceil(args->below / table_steps(&rows, to) * (1 - 1e-9));
+		const double below = ceil(args->below / table_steps(&rows, to) * (1 - 1e-9)),
+			     least = fmin(fmax(below, (double)args->min_size), 0x1p62);
 		struct label l;
 		struct row r;
 
 		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
 		l.inside = args->inside;
 		read_item(args, in, x, &l, &r, st);
-		check(in,
-		      label_close(&l, least > (double)args->min_size ? (uint64_t)fmin(least, 0x1p62)
-								     : args->min_size));
+		check(in, label_close(&l, (uint64_t)least));
 		if (args->grow > 0)
-			grow(args, in, &rows, &l, r.values);
+			check(in, label_grow(&l, x, dims, args->grow,
+					     args->to == TABLE || args->to == CSV ? r.values : NULL,
+					     args->labels || args->markers.path));
 		weir_free(r.from);
 		weir_free(r.chosen);
 		weir_free(r.values);
@@ -515,8 +433,8 @@ finish(void *options, struct raw_in *in, struct raw_out *out, struct stats *st)
 
 	if (args->to == GEOJSON)
 		raw_printf(out, "\n]}\n");
-	beside_close(&args->values, in);
-	beside_close(&args->markers, in);
+	raw_beside_close(&args->values, in);
+	raw_beside_close(&args->markers, in);
 	stats_add(st, "components", "%zu", args->components);
 }
 
