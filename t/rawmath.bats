@@ -200,9 +200,9 @@ values() {
 	for t in 1 7; do rawmath -t $t 'a > b ? (a - b) / (abs(a) + 1) : min(a * b, 2) - sqrt(b * b)' a b >$t; done
 	cmp 1 7
 	op() { rawmath --type=double "$@"; }
-	op 'a / b' <(op 'a - b' a b) <(op 'a + 1' <(op 'abs(a)' a)) >more
-	op 'a - b' <(op 'min(a, 2)' <(op 'a * b' a b)) <(op 'sqrt(a)' <(op 'a * a' b)) >less
-	rawmath --type=float 'c ? p : q' c=<(op 'a > b' a b) p=more q=less | rawtotext | cmp - <(rawtotext 1)
+	op 'a / b' <(op 'a - b' a b) <(op 'a + 1' <(op 'abs(a)' a)) >above
+	op 'a - b' <(op 'min(a, 2)' <(op 'a * b' a b)) <(op 'sqrt(a)' <(op 'a * a' b)) >below
+	rawmath --type=float 'c ? p : q' c=<(op 'a > b' a b) p=above q=below | rawtotext | cmp - <(rawtotext 1)
 }
 
 @test "an input of one item serves all items of a stream from a pipe" {

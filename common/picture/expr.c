@@ -323,16 +323,6 @@ parse_primary(struct parser *p)
 	}
 }
 
-static void
-parse_power(struct parser *p)
-{
-	parse_primary(p);
-	if (accept(p, "^") || accept(p, "**")) {
-		parse_unary(p);
-		emit_named(p, "^");
-	}
-}
-
 /* Counts one more level. Where there are too many, the parser fails, and accepts nothing that would lead deeper. */
 static void
 enter(struct parser *p)
@@ -354,7 +344,11 @@ parse_unary(struct parser *p)
 		parse_unary(p);
 		emit_named(p, signs[i][1]);
 	} else {
-		parse_power(p);
+		parse_primary(p);
+		if (accept(p, "^") || accept(p, "**")) {
+			parse_unary(p);
+			emit_named(p, "^");
+		}
 	}
 	p->nested--;
 }

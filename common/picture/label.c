@@ -790,27 +790,6 @@ label_parts(struct label *l, const uint32_t *part, const double *values)
 
 /* --- the end ------------------------------------------------------------------------------------------------------------- */
 
-/* Adds the number of samples of each label to its root. Every label's up is its root. */
-static void
-count_sizes(struct label *l, uint64_t *sizes)
-{
-	for (size_t y = 0; y < l->rows; y++) {
-		const struct label_runs *row = &l->row[y];
-
-		if (row->n >= LABEL_LOW) {
-			const size_t n = bitrow_edges(paint_band(l, y), l->words, l->lower);
-
-			for (size_t i = 0; i < n; i += 2)
-				sizes[(uint32_t)l->painted[l->lower[i]]] +=
-				    l->lower[i + 1] - l->lower[i];
-			continue;
-		}
-		for (size_t i = 0; i < row->n; i++)
-			sizes[l->up[row->label[i]]] += row->edge[2 * i + 1] - row->edge[2 * i];
-	}
-	l->painted_band = NULL;
-}
-
 int
 label_close(struct label *l, uint64_t min_size)
 {
@@ -824,7 +803,18 @@ label_close(struct label *l, uint64_t min_size)
 		sizes = weir_calloc(l->nlabel, sizeof *sizes);
 		if (!sizes)
 			return -ENOMEM;
-		count_sizes(l, sizes);
+		for (size_t y = 0; y < l->rows; y++) {
+			const struct label_runs *row = &l->row[y];
+			const bool band = row->n >= LABEL_LOW;
+			const uint32_t *edge = band ? l->lower : row->edge;
+			const size_t runs =
+			    band ? bitrow_edges(paint_band(l, y), l->words, l->lower) / 2 : row->n;
+
+			for (size_t i = 0; i < runs; i++)
+				sizes[band ? (uint32_t)l->painted[edge[2 * i]]
+					   : l->up[row->label[i]]] += edge[2 * i + 1] - edge[2 * i];
+		}
+		l->painted_band = NULL;
 	}
 	/* A root comes before its labels. Its number takes the place of its label. */
 	for (size_t i = 0; i < l->nlabel; i++) {

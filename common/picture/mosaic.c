@@ -441,24 +441,11 @@ mosaic_start(struct mosaic *to, const struct raw_in *in, const struct img *x,
 	make_room(to, in, bytes, how);
 }
 
-/* Sets the samples of a row that no part has. */
-static void
-fill_row(const struct mosaic *w, size_t row, const char *sample)
-{
-	const size_t size = img_type_size(w->y.type);
-	const bool *have = w->have + row % w->p.h * w->p.w;
-	char *y = (char *)w->y.data + row * w->p.w * w->p.c * size;
-
-	for (size_t i = 0; i < w->p.w; i++)
-		for (size_t k = 0; !have[i] && k < w->p.c; k++)
-			memcpy(y + (i * w->p.c + k) * size, sample, size);
-}
-
 /* Writes the picture row by row, which drops its pages. */
 static void
 put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 {
-	const size_t width = w->p.w * w->p.c, row = width * img_type_size(w->y.type);
+	const size_t width = w->p.w * w->p.c, size = img_type_size(w->y.type), row = width * size;
 	_Alignas(double) char sample[8];
 
 	memcpy(sample, w->gap.sample, sizeof sample);
@@ -468,9 +455,13 @@ put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 		img_set_key(&w->y, "nodata", "nan");
 	raw_head(out, &w->y);
 	for (size_t i = 0; i < w->p.h * w->p.n; i++) {
-		if (w->missing)
-			fill_row(w, i, sample);
-		raw_write(out, (char *)w->y.data + i * row, width);
+		const bool *have = w->have + i % w->p.h * w->p.w;
+		char *y = (char *)w->y.data + i * row;
+
+		for (size_t k = 0; w->missing && k < width; k++)
+			if (!have[k / w->p.c])
+				memcpy(y + k * size, sample, size);
+		raw_write(out, y, width);
 		touch(w, row + w->p.w, how);
 	}
 }

@@ -18,20 +18,6 @@ struct field {
 	uint8_t *seen; /* the upper edge has been followed */
 };
 
-/* Joins each sample with those of its label to its left and above. */
-static void
-join_sides(struct field *f)
-{
-	for (size_t i = f->row; i < f->n; i++) {
-		const size_t near[2] = {i - 1, i - f->row};
-
-		for (int k = 0; f->map[i] && k < 2; k++)
-			if (f->map[near[k]] == f->map[i])
-				roots_join(f->up, roots_find(f->up, (uint32_t)near[k]),
-					   roots_find(f->up, (uint32_t)i));
-	}
-}
-
 /* Adds a ring of n vertices of pixel i's label. A hole has an area below 0. */
 static void
 add_ring(struct outlines *o, struct field *f, size_t i, const uint32_t *vertex, size_t n)
@@ -129,7 +115,14 @@ outlines_find(struct outlines *o, const int32_t *map, size_t w, size_t h)
 	memset(f.where, 0, f.n * sizeof *f.where);
 	memset(f.seen, 0, f.n);
 	roots_single(f.up, f.n);
-	join_sides(&f);
+	for (size_t i = f.row; i < f.n; i++) {
+		const size_t near[2] = {i - 1, i - f.row};
+
+		for (int k = 0; map[i] && k < 2; k++)
+			if (map[near[k]] == map[i])
+				roots_join(f.up, roots_find(f.up, (uint32_t)near[k]),
+					   roots_find(f.up, (uint32_t)i));
+	}
 	for (size_t i = f.row; i < f.n; i++)
 		if (map[i] && map[i - f.row] != map[i] && !f.seen[i])
 			follow(o, &f, i, &vertex, &room);

@@ -64,40 +64,29 @@ byte_order(const struct raw_in *in)
 	return raw_swapped(in) ? "big" : "little";
 }
 
-/* Prints the lines of the header from type to the keys. The byte order is that of the file. */
-static void
-print_header(struct raw_out *out, const struct raw_in *in, const struct img *x)
-{
-	size_t n;
-	char *text = raw_format(x, &n);
-
-	if (!text)
-		die("no memory");
-	for (char *s = strchr(text, '\n') + 1; *s != '#'; s = strchr(s, '\n') + 1)
-		if (!strncmp(s, "endian:", 7))
-			raw_printf(out, "endian: %s\n", byte_order(in));
-		else {
-			raw_words(out, s, strcspn(s, "\n"));
-			raw_text(out, "\n", 1);
-		}
-	free(text);
-}
-
 static void
 print_text(struct raw_out *out, const struct raw_in *in, const struct img *x,
 	   const struct sample_stats *s)
 {
-	char *name = make_visible(raw_name(in));
-	size_t bytes;
+	size_t bytes, n;
+	char *name = make_visible(raw_name(in)), *text = raw_format(x, &n);
 
-	if (!name)
+	if (!name || !text)
 		die("no memory");
 	img_bytes(x, &bytes);
 	raw_printf(out, "%s# %s: item %zu, %s, %zu bytes of samples\n",
 		   raw_item(in) > 1 ? "\n" : "", name, raw_item(in), img_format_name(x->format),
 		   bytes);
 	free(name);
-	print_header(out, in, x);
+	/* The lines of the header from type to the keys. The byte order is that of the file. */
+	for (char *l = strchr(text, '\n') + 1; *l != '#'; l = strchr(l, '\n') + 1)
+		if (!strncmp(l, "endian:", 7))
+			raw_printf(out, "endian: %s\n", byte_order(in));
+		else {
+			raw_words(out, l, strcspn(l, "\n"));
+			raw_text(out, "\n", 1);
+		}
+	free(text);
 	if (s->finite)
 		raw_printf(out, "min: %.9g\nmax: %.9g\nmean: %.9g\n", real_shown(s->lo),
 			   real_shown(s->hi), real_shown(sample_mean(s)));

@@ -163,35 +163,6 @@ next_items(const struct args *args, struct input *input)
 	return true;
 }
 
-/* Checks an input's shape: it equals the result's, or has one sample, or has the first axes of the result's shape. */
-static void
-insist_on_fit(const struct input *p, const struct input *whole)
-{
-	if (p->count == 1)
-		return;
-	for (int i = 0; i < p->x.dim; i++)
-		if (i >= whole->x.dim || p->x.axis[i].n != whole->x.axis[i].n)
-			die("%s: its shape does not fit that of %s", raw_name(p->in),
-			    raw_name(whole->in));
-	if (!place_same(&p->x, &whole->x))
-		die("%s: it is another part of a picture than %s: see tile:= and place:=",
-		    raw_name(p->in), raw_name(whole->in));
-	place_compare(&p->x, &whole->x, .1, raw_name(p->in), raw_name(whole->in));
-}
-
-static enum img_type
-choose_type(const struct args *args, const struct input *input)
-{
-	enum img_type type = IMG_F32;
-
-	if (args->type >= 0)
-		return (enum img_type)(args->type + 1);
-	for (size_t i = 0; i < args->ninput; i++)
-		if (input[i].x.type >= IMG_I32 && input[i].x.type != IMG_F32)
-			type = IMG_F64;
-	return type;
-}
-
 /* --- samples --------------------------------------------------------------------------------------------------------------- */
 
 /* What the computation of an item needs. */
@@ -338,15 +309,29 @@ convert_item(struct args *args, struct input *input, struct raw_out *out, struct
 {
 	size_t best =
 	    0; /* its shape is the result's: the first input of those with the most samples */
+	enum img_type type = args->type >= 0 ? (enum img_type)(args->type + 1) : IMG_F32;
 	bool whole = false;
 	struct img y;
 
 	for (size_t i = 1; i < args->ninput; i++)
 		best = input[i].count > input[best].count ? i : best;
-	struct work w = {args, input, &input[best].x, choose_type(args, input)};
-	for (size_t i = 0; i < args->ninput; i++)
-		if (i != best)
-			insist_on_fit(&input[i], &input[best]);
+	for (size_t i = 0; i < args->ninput; i++) {
+		const struct img *x = &input[i].x, *of = &input[best].x;
+		const char *name = raw_name(input[i].in), *than = raw_name(input[best].in);
+
+		if (args->type < 0 && x->type >= IMG_I32 && x->type != IMG_F32)
+			type = IMG_F64;
+		if (i == best || input[i].count == 1)
+			continue;
+		for (int k = 0; k < x->dim; k++)
+			if (k >= of->dim || x->axis[k].n != of->axis[k].n)
+				die("%s: its shape does not fit that of %s", name, than);
+		if (!place_same(x, of))
+			die("%s: it is another part of a picture than %s: see tile:= and place:=",
+			    name, than);
+		place_compare(x, of, .1, name, than);
+	}
+	struct work w = {args, input, &input[best].x, type};
 	for (size_t i = 0; i < args->expr.n; i++)
 		whole |= expr_whole(&args->expr, i) != NULL;
 	if (args->ninput && !raw_try_map(input[0].in, &input[0].x)) {

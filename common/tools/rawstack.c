@@ -226,25 +226,12 @@ planes_describe(const struct raw_in *in, const struct group *g, struct img *y)
 
 /* ---- items that belong together ---- */
 
-/* The result has the keys of the first item, so what holds for another one alone is named. */
-static void
-compare_maps(const struct raw_in *in, const struct img *first, const struct img *x)
-{
-	const struct nodata mine = nodata_of(x, true), other = nodata_of(first, true);
-
-	char where[RAW_WHERE];
-
-	snprintf(where, sizeof where, "%s: item %zu", raw_name(in), raw_item(in));
-	place_compare(x, first, .1, where, "the first item");
-	if (mine.named && other.named && !nodata_same(&mine, &other))
-		warn("%s: item %zu: its missing samples are %s, and those of the first item %s; "
-		     "see tifftoraw --nan",
-		     raw_name(in), raw_item(in), img_key(x, "nodata"), img_key(first, "nodata"));
-}
-
 static void
 insist_on_same(const struct raw_in *in, const struct img *first, const struct img *x)
 {
+	const struct nodata mine = nodata_of(x, true), other = nodata_of(first, true);
+	char where[RAW_WHERE];
+
 	if (x->type != first->type)
 		raw_die(in, "its samples are %s, and those of the first item %s",
 			img_type_name(x->type), img_type_name(first->type));
@@ -256,7 +243,13 @@ insist_on_same(const struct raw_in *in, const struct img *first, const struct im
 			img_maxval(first));
 	if (!place_same(x, first))
 		raw_die(in, "it is another part of a picture than the first item");
-	compare_maps(in, first, x);
+	/* The result has the keys of the first item, so what holds for another one alone is named. */
+	snprintf(where, sizeof where, "%s: item %zu", raw_name(in), raw_item(in));
+	place_compare(x, first, .1, where, "the first item");
+	if (mine.named && other.named && !nodata_same(&mine, &other))
+		warn("%s: its missing samples are %s, and those of the first item %s; "
+		     "see tifftoraw --nan",
+		     where, img_key(x, "nodata"), img_key(first, "nodata"));
 }
 
 /* Goes to the next item, which belongs to the first. Returns false when there is none. */

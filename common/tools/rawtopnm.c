@@ -116,20 +116,6 @@ choose_tone(const struct args *args, const struct img *x)
 	return t;
 }
 
-/* Dies when integers cannot be shown exactly. */
-static void
-insist_on_fit(const struct args *args, const struct raw_in *in, const struct img *x)
-{
-	struct tone t = {.threads = args->common.threads};
-
-	if (img_is_float(x->type))
-		return;
-	tone_find_range(&t, extremes, x);
-	if (t.lo < 0 || t.hi > own_maxval(x))
-		raw_die(in, "samples %.0f to %.0f do not fit 0 to %u; choose with --range", t.lo,
-			t.hi, own_maxval(x));
-}
-
 /* --- reading and writing --------------------------------------------------------------------- */
 
 /* Dies when the options do not fit the item. */
@@ -175,7 +161,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 {
 	const struct args *args = options;
 	struct why why;
-	struct tone t;
+	struct tone t = {.threads = args->common.threads};
 	struct img y;
 	size_t count;
 	const bool premultiplied = alpha_of(x) == ALPHA_PREMULTIPLIED;
@@ -196,8 +182,12 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	if (slice_apply(x, args->cut, args->ncut, &why))
 		raw_die(in, "--slice: %s", why.text);
 	refuse(args, in, x);
-	if (as_they_are(args, x))
-		insist_on_fit(args, in, x);
+	if (as_they_are(args, x) && !img_is_float(x->type)) {
+		tone_find_range(&t, extremes, x);
+		if (t.lo < 0 || t.hi > own_maxval(x))
+			raw_die(in, "samples %.0f to %.0f do not fit 0 to %u; choose with --range",
+				t.lo, t.hi, own_maxval(x));
+	}
 	t = choose_tone(args, x);
 	if (args->common.verbose && !t.labels)
 		warn("%s: item %zu: %.9g to %.9g become 0 to %u", raw_name(in), raw_item(in),
