@@ -806,13 +806,15 @@ label_close(struct label *l, uint64_t min_size)
 		for (size_t y = 0; y < l->rows; y++) {
 			const struct label_runs *row = &l->row[y];
 			const bool band = row->n >= LABEL_LOW;
-			const uint32_t *edge = band ? l->lower : row->edge;
-			const size_t runs =
-			    band ? bitrow_edges(paint_band(l, y), l->words, l->lower) / 2 : row->n;
+			const size_t edges =
+			    band ? bitrow_edges(paint_band(l, y), l->words, l->lower) : 0;
+			const uint32_t *edge = l->lower;
 
-			for (size_t i = 0; i < runs; i++)
-				sizes[band ? (uint32_t)l->painted[edge[2 * i]]
-					   : l->up[row->label[i]]] += edge[2 * i + 1] - edge[2 * i];
+			for (size_t i = 0; i < edges; i += 2)
+				sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
+			edge = row->edge;
+			for (size_t i = 0; !band && i < row->n; i++)
+				sizes[l->up[row->label[i]]] += edge[2 * i + 1] - edge[2 * i];
 		}
 		l->painted_band = NULL;
 	}

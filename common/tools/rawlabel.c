@@ -337,7 +337,6 @@ find_above(struct args *args, struct raw_in *in, struct img *x)
 	if (!args->found)
 		return;
 	raw_map(in, x);
-
 	struct ranks r = ranks_start(x, false, 1);
 
 	if (args->how[strlen(args->how) - 1] == '%')
