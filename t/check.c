@@ -1,6 +1,7 @@
 #include <stdarg.h>
 
 #include "common/base/par.h"
+#include "common/base/real.h"
 #include "t/check.h"
 
 const char *const weir_prog = "check";
@@ -112,33 +113,24 @@ check_poison(void *p, size_t bytes)
 }
 
 double
-check_relerr(const float *a, const double *b, size_t n)
+check_apart(const void *got, bool single, const double *want, size_t n, double least)
 {
-	double worst = 0, peak = 0;
+	double diff = 0, norm = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		double d = fabs((double)a[i] - b[i]);
-		if (isnan(d))
-			return NAN;
-		worst = d > worst ? d : worst;
-		peak = fabs(b[i]) > peak ? fabs(b[i]) : peak;
+		const double e = real_at(got, i, single) - want[i];
+		diff += e * e;
+		norm += want[i] * want[i];
 	}
-	return peak > 0 ? worst / peak : worst;
+	return diff == 0 ? 0 : sqrt(diff / fmax(norm, least * least));
 }
-
-/*
- * A program's checks are a weak symbol: a line here, a file beside it. A line whose file is not there yet is passed over.
- */
-#define PROGRAM(name) extern void check_##name(void) __attribute__((weak));
-#include "t/check_list.h"
-#undef PROGRAM
 
 static const struct {
 	const char *name;
 	void (*run)(void);
 } programs[] = {
 #define PROGRAM(name) {#name, check_##name},
-#include "t/check_list.h"
+    CHECK_PROGRAMS(PROGRAM)
 #undef PROGRAM
 };
 

@@ -1,6 +1,6 @@
 /*
  * The checks of numbers: every fast path against its slow twin in direct.c, on awkward sizes, random and extreme data.
- * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in check_list.h. The output is TAP.
+ * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in CHECK_PROGRAMS. The output is TAP.
  *
  *	build/t/check [PROGRAM ...]	gpu/wconv: of the checks of the GPU those of one program
  */
@@ -19,9 +19,15 @@
 #include "common/base/mem.h"
 #include "t/rng.h"
 
-/* The checks of each program, of t/check_NAME.c. */
-#define PROGRAM(name) void check_##name(void);
-#include "t/check_list.h"
+/* The checks of each program, of t/check_NAME.c; NULL where that is not linked. */
+#define CHECK_PROGRAMS(P)                                                                  \
+	P(common)                                                                          \
+	P(limits)                                                                          \
+	P(samples) P(segy) P(part) P(pipeline) P(label) P(combine) P(distance) P(rawwarp)  \
+	    P(cudacpu) P(gpu) P(usfft) P(radon) P(wconv) P(psfmatch) P(emst) P(rawpalette) \
+		P(dptrace) P(morphrec)
+#define PROGRAM(name) void check_##name(void) __attribute__((weak));
+CHECK_PROGRAMS(PROGRAM)
 #undef PROGRAM
 
 /* One test: ok or not, its name says the behaviour; when not ok, why (printf) goes out as a comment. */
@@ -61,7 +67,7 @@ void check_free(void);
 /* Fills with NaN (all bytes 0xff): what a checked run must overwrite. */
 void check_poison(void *p, size_t bytes);
 
-/* max |a-b| / max |b|, or NaN when any difference is NaN. */
-double check_relerr(const float *a, const double *b, size_t n);
+/* |got - want| / |want| of n floats (single) or doubles, or / least where that is larger; NaN when any difference is. */
+double check_apart(const void *got, bool single, const double *want, size_t n, double least);
 
 #endif

@@ -35,8 +35,7 @@ extern const struct scene_engine
 /* One run. NULL: it failed. */
 float *scene_run(const struct radon_options *o, const float *in, struct radon_report *r);
 
-/* |a - b| / |b|, NaN when anything is; a.b; |x|^2. */
-double scene_distance(const float *a, const double *b, size_t n);
+/* a.b; |x|^2. */
 double scene_dot(const float *a, const float *b, size_t n);
 double scene_energy(const float *x, size_t n);
 
@@ -50,9 +49,6 @@ float *scene_damaged(struct check_rng *r, const struct radon_options *o);
 
 /* A case: an inverse of 4 steps at last is the definition's to bound, and has the same bytes on three threads. */
 void scene_inverse(struct check_many *many, struct radon_options o, const float *d, double bound);
-
-/* The energy of out - wanted, in dB of that of wanted. */
-double scene_decibels(const float *out, const float *wanted, size_t n);
 
 /* The relative errors of adjoint and modelling of noise against direct.c, NaN when there is no plan. */
 double scene_adjoint_error(struct check_rng *r, const struct radon_options *o);

@@ -26,13 +26,13 @@ lsq_error(const struct radon_options *o, const float *d)
 		    radon_mute_weight(&o->mute, o->t0 + ((double)(i % ntau) - (double)lead) * o->dt,
 				      o->q0 + (double)(i / ntau) * o->dq);
 	if (!o->subtract)
-		return scene_distance(out, m, n);
+		return check_apart(out, true, m, n, 0);
 	radon_direct_model(o, m, want);
 	for (size_t i = 0; i < k; i++) {
 		const size_t t = i % o->nt, first = radon_span(d + i - t, o->nt).first;
 		want[i] = t < first ? 0 : (double)d[i] - want[i];
 	}
-	return scene_distance(out, want, k);
+	return check_apart(out, true, want, k, 0);
 }
 
 /* Noise in live traces, of which the first begins with zeros where something is subtracted. */
@@ -350,9 +350,9 @@ check_hyperbolic_operators(struct check_many *many, struct check_rng *r, size_t 
 
 	radon_direct_hyperbola_adjoint(&o, scene_widen(d, n), panel);
 	radon_direct_hyperbola_model(&o, scene_widen(m, k), gather);
-	const double a = scene_distance(scene_run(&o, d, NULL), panel, k);
+	const double a = check_apart(scene_run(&o, d, NULL), true, panel, k, 0);
 	o.mode = RADON_MODEL;
-	const double b = scene_distance(scene_run(&o, m, NULL), gather, n);
+	const double b = check_apart(scene_run(&o, m, NULL), true, gather, n, 0);
 	check_case(many, a <= 1e-6 && b <= 1e-6 && c <= 1e-6, "kind %zu: %g %g %g", kind, a, b, c);
 }
 
@@ -393,7 +393,7 @@ check_hyperbolic_subtract(struct check_many *many, struct check_rng *r, size_t s
 		d[i] = (float)primary[i] + scene_wavelet(&o, i, sqrt(.09 + .6 * g), 0);
 	}
 	out = scene_run(&o, d, NULL);
-	const double e = 20 * log10(scene_distance(out, primary, n));
+	const double e = 20 * log10(check_apart(out, true, primary, n, 0));
 	check_case(many, e < (mode == RADON_LSQ ? -11 : -16), "mode %d: %.1f dB", mode, e);
 }
 

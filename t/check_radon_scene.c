@@ -77,18 +77,6 @@ scene_run(const struct radon_options *o, const float *in, struct radon_report *r
 }
 
 double
-scene_distance(const float *a, const double *b, size_t n)
-{
-	double up = 0, down = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		up += ((double)a[i] - b[i]) * ((double)a[i] - b[i]);
-		down += b[i] * b[i];
-	}
-	return sqrt(up / (down > 0 ? down : 1));
-}
-
-double
 scene_dot(const float *a, const float *b, size_t n)
 {
 	double sum = 0;
@@ -102,16 +90,6 @@ double
 scene_energy(const float *x, size_t n)
 {
 	return scene_dot(x, x, n);
-}
-
-double
-scene_decibels(const float *out, const float *wanted, size_t n)
-{
-	double up = 0;
-
-	for (size_t i = 0; i < n; i++)
-		up += ((double)out[i] - (double)wanted[i]) * ((double)out[i] - (double)wanted[i]);
-	return 10 * log10(up / scene_energy(wanted, n));
 }
 
 float
@@ -148,7 +126,8 @@ scene_error(const struct radon_options *o, const float *d, scene_direct *direct,
 	double *want = check_alloc(scene_panel_size(o), sizeof *want);
 
 	*got = scene_run(o, d, r);
-	return *got && !direct(o, d, want) ? scene_distance(*got, want, scene_panel_size(o)) : NAN;
+	return *got && !direct(o, d, want) ? check_apart(*got, true, want, scene_panel_size(o), 0)
+					   : NAN;
 }
 
 float *
@@ -208,7 +187,7 @@ scene_model_error(struct check_rng *r, struct radon_options o)
 			return NAN;
 		memcpy(got + i * k, d, k * sizeof *d);
 	}
-	return scene_distance(got, want, panels * k);
+	return check_apart(got, true, want, panels * k, 0);
 }
 
 double

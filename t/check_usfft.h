@@ -55,9 +55,6 @@ const char *problem_name(const struct problem *q, enum kind kind);
  */
 double problem_error(struct problem *q, int type, int sign, const void *got);
 
-/* |got - want| / |want| for n numbers, floats (single) or doubles, or / least where that is larger. */
-double problem_distance(const void *got, bool single, const double *want, size_t n, double least);
-
 /* Bytes of the kinds of registers that this CPU has, the widest first; how many. */
 int problem_registers(int bytes[3]);
 

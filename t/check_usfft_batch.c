@@ -242,7 +242,7 @@ check_crowded_vectors(struct check_many *many, struct problem *q, const double *
 	usfft_many(p, 1, -1, 2, (const void *[]){q->c, q->c}, (void *[]){f[0], f[1]});
 	usfft_free(p);
 	for (int i = 0; i < 2; i++) {
-		const double error = problem_distance(f[i], true, want, 2 * q->modes, 0);
+		const double error = check_apart(f[i], true, want, 2 * q->modes, 0);
 		check_case(many, error <= 1e-6, "%s, vector %d: %.2e", problem_name(q, UNIFORM), i,
 			   error);
 	}
@@ -265,8 +265,7 @@ check_crowd(struct check_many *many, struct check_rng *r, size_t i)
 		float f[2 * MODES];
 		engine_begin(many);
 		const int err = problem_run_on(engine_on, &q, 1, -1, carried, f);
-		const double error =
-		    err ? INFINITY : problem_distance(f, true, want, 2 * q.modes, 0);
+		const double error = err ? INFINITY : check_apart(f, true, want, 2 * q.modes, 0);
 		check_case(many, error <= 1e-6, "%s, carried %d: returns %d, error %.2e",
 			   problem_name(&q, UNIFORM), carried, err, error);
 	}

@@ -36,7 +36,7 @@ type3_error(const struct engine *e, const struct problem *from, const struct pro
 			s[a] = real_at(to->pt.x[a], i * to->pt.stride, to->pt.single);
 		usfft_direct_sum(dim, &from->pt, from->cd, sign, s, want + 2 * i);
 	}
-	return problem_distance(out, from->o.single, want, 2 * m, least);
+	return check_apart(out, from->o.single, want, 2 * m, least);
 }
 
 static double
@@ -187,8 +187,8 @@ check_inverse(struct check_many *many, struct check_rng *r, size_t i)
 	engine_begin(many);
 	const int err = engine_on->inverse(&o, &q.pt, w, b, &v, f, &got, &bad) ||
 			usfft_inverse(&o, &q.pt, w, b, &v, cpu, &want, &bad);
-	const double error = problem_distance(f, false, q.fd, 2 * q.modes, 0),
-		     apart = problem_distance(f, false, cpu, 2 * q.modes, 0);
+	const double error = check_apart(f, false, q.fd, 2 * q.modes, 0),
+		     apart = check_apart(f, false, cpu, 2 * q.modes, 0);
 	check_case(many,
 		   !err && got.residual <= v.rtol && error <= 1e-9 && apart <= 1e-9 &&
 		       got.iterations == want.iterations,
@@ -238,7 +238,7 @@ dense_error(const struct problem *q, const double *w, const double *b, struct us
 	if (usfft_direct_inverse(&q->o, &q->pt, w, b, &v, want) ||
 	    usfft_inverse(&q->o, &q->pt, w, b, &v, f, &got, &bad))
 		die("no inverse");
-	return problem_distance(f, false, want, 2 * q->modes, 0);
+	return check_apart(f, false, want, 2 * q->modes, 0);
 }
 
 static void

@@ -113,19 +113,6 @@ exact_of(struct problem *q, int type, int sign, size_t outs)
 	return exact;
 }
 
-double
-problem_distance(const void *got, bool single, const double *want, size_t n, double least)
-{
-	double diff = 0, norm = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const double e = real_at(got, i, single) - want[i];
-		diff += e * e;
-		norm += want[i] * want[i];
-	}
-	return sqrt(diff / fmax(norm, least * least));
-}
-
 /* The norm is that of the results, or what random phases make of the input where that is larger: a lone sum may cancel. */
 double
 problem_error(struct problem *q, int type, int sign, const void *got)
@@ -138,8 +125,8 @@ problem_error(struct problem *q, int type, int sign, const void *got)
 		input += in[i] * in[i];
 	for (size_t i = 0; i < 2 * samples_of(outs); i++)
 		out[i] = real_at(got, 2 * sample_at(outs, i / 2) + i % 2, q->o.single);
-	return problem_distance(out, false, want, 2 * samples_of(outs),
-				sqrt(input * (double)samples_of(outs)));
+	return check_apart(out, false, want, 2 * samples_of(outs),
+			   sqrt(input * (double)samples_of(outs)));
 }
 
 int

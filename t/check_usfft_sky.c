@@ -61,7 +61,7 @@ error_of_image(const struct sky *s, int sign)
 		got[n] = got[i];
 	}
 	usfft_sky_free(p);
-	return problem_distance(got, false, want, n, 0);
+	return check_apart(got, false, want, n, 0);
 }
 
 static double
@@ -77,7 +77,7 @@ error_of_visibilities(const struct sky *s, int sign)
 	for (size_t j = 0; j < s->pt.m; j++)
 		usfft_direct_visibility(&s->o, &s->pt, s->image, sign, j, want + 2 * j);
 	usfft_sky_free(p);
-	return problem_distance(got, false, want, 2 * s->pt.m, 0);
+	return check_apart(got, false, want, 2 * s->pt.m, 0);
 }
 
 /* From a few minutes of arc to beyond the horizon, and from flat arrays to deep ones. */
@@ -146,7 +146,7 @@ check_sky_inverse(struct check_many *many, struct check_rng *r, size_t i)
 	if (usfft_sky_type2(p, -1, s.image, s.vis) ||
 	    usfft_sky_inverse(p, i ? w : NULL, s.vis, &v, image, &got))
 		die("no inverse");
-	const double e = problem_distance(image, false, s.image, s.pixels, 0);
+	const double e = check_apart(image, false, s.image, s.pixels, 0);
 	check_case(many, got.residual <= 1e-11 && e <= 1e-9, "case %zu: residual %.1e, error %.1e",
 		   i, got.residual, e);
 	usfft_sky_free(p);
