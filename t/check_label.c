@@ -14,8 +14,6 @@
 #include "common/picture/table.h"
 #include "t/check.h"
 
-void check_label(void);
-
 enum { MOST = 4000 };
 
 /* A picture or volume, with what is chosen of it and where it belongs. */

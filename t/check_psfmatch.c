@@ -36,16 +36,21 @@ a_little_wider(double x, double y)
 	return wide(x, y) - .4;
 }
 
+static double
+gauss(double dx, double dy, double sigma)
+{
+	return exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * M_PI * sigma * sigma);
+}
+
 /* Adds a star of that flux and width. */
 static void
 draw(float *to, double x, double y, double flux, double sigma)
 {
 	for (size_t j = 0; j < H; j++)
 		for (size_t i = 0; i < W; i++) {
-			const double dx = (double)i - x, dy = (double)j - y, r = dx * dx + dy * dy;
-			if (r < 400)
-				to[j * W + i] += (float)(flux / (2 * M_PI * sigma * sigma) *
-							 exp(-r / (2 * sigma * sigma)));
+			const double dx = (double)i - x, dy = (double)j - y;
+			if (dx * dx + dy * dy < 400)
+				to[j * W + i] += (float)(flux * gauss(dx, dy, sigma));
 		}
 }
 
@@ -75,10 +80,11 @@ pose(struct pair *p, struct check_rng *rng, double ratio, double (*width)(double
 	}
 }
 
+/* Gaussians for the even sets, deltas for the odd ones. */
 static struct psfmatch_options
-options(enum psfmatch_basis basis)
+options(size_t set)
 {
-	return (struct psfmatch_options){.basis = basis,
+	return (struct psfmatch_options){.basis = set % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS,
 					 .size = SIZE,
 					 .degree = 1,
 					 .background = 1,
@@ -110,10 +116,14 @@ is_refused(const float *ref, const float *new, const struct psfmatch_options *o)
 	return psfmatch_fit(&got, ref, new, W, H, o, &why) && !got.kernel;
 }
 
+/* Sample i of the kernel of degree 1 at (x,y). */
 static double
-gauss(double dx, double dy, double sigma)
+kernel_at(const struct psfmatch *m, double x, double y, size_t i)
 {
-	return exp(-(dx * dx + dy * dy) / (2 * sigma * sigma)) / (2 * M_PI * sigma * sigma);
+	const double u = (x - m->zero_x) / m->scale_x, v = (y - m->zero_y) / m->scale_y;
+
+	return (double)m->kernel[i] + u * (double)m->kernel[SIZE * SIZE + i] +
+	       v * (double)m->kernel[2 * SIZE * SIZE + i];
 }
 
 /* The kernel at (x,y) over a star of ref: the largest difference to the star of new, over that star's peak. */
@@ -121,7 +131,6 @@ static double
 star_error(const struct psfmatch *m, double x, double y, double ratio,
 	   double (*width)(double x, double y))
 {
-	const double u = (x - m->zero_x) / m->scale_x, v = (y - m->zero_y) / m->scale_y;
 	const double w = width(x, y);
 	double worst = 0;
 
@@ -131,10 +140,7 @@ star_error(const struct psfmatch *m, double x, double y, double ratio,
 		for (size_t i = 0; i < SIZE * SIZE; i++) {
 			const double dx = (double)(i % SIZE) - SIZE / 2,
 				     dy = (double)(i / SIZE) - SIZE / 2;
-			const double k = (double)m->kernel[i] +
-					 u * (double)m->kernel[SIZE * SIZE + i] +
-					 v * (double)m->kernel[2 * SIZE * SIZE + i];
-			got += k * gauss(qx - dx, qy - dy, 1.4);
+			got += kernel_at(m, x, y, i) * gauss(qx - dx, qy - dy, 1.4);
 		}
 		worst = fmax(worst, fabs(got - ratio * gauss(qx, qy, w)));
 	}
@@ -149,7 +155,7 @@ static void
 check_kernels(struct check_many *m, struct check_rng *rng, size_t i)
 {
 	const bool varies = i % 2;
-	const struct psfmatch_options o = options(i / 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
+	const struct psfmatch_options o = options(i / 2);
 	double (*const width)(double x, double y) = varies ? wider_to_the_right : wide;
 	struct psfmatch got;
 	struct pair p;
@@ -174,115 +180,79 @@ check_kernels(struct check_many *m, struct check_rng *rng, size_t i)
 
 /* --- what real frames have --------------------------------------------------------------------------------------------- */
 
-static void
-tilt(struct pair *p)
-{
-	for (size_t i = 0; i < W * H; i++)
-		p->ref[i] += 3 * (float)(i % W);
-}
+/* VARY: stars have changed. */
+enum change { TILT, FILL_UP, ROUND_OFF, SATURATE, HEAT, DIM, VARY, CHANGES };
 
 static void
-fill_up(struct pair *p)
-{
-	for (size_t i = 0; i < W * H; i++)
-		if (i % W < 230)
-			p->ref[i] = p->new[i] = 0;
-}
-
-static void
-round_off(struct pair *p)
+change(struct pair *p, enum change what)
 {
 	for (size_t i = 0; i < W * H; i++) {
-		p->ref[i] = roundf(p->ref[i] / 5);
-		p->new[i] = roundf(p->new[i] / 5);
+		float *const ref = p->ref + i, *const new = p->new + i;
+		if (what == TILT)
+			*ref += 3 * (float)(i % W);
+		if (what == FILL_UP && i % W < 230)
+			*ref = *new = 0;
+		if (what == ROUND_OFF) {
+			*ref = roundf(*ref / 5);
+			*new = roundf(*new / 5);
+		}
+		if (what == SATURATE)
+			*ref = fminf(*ref, 1500);
+		if (what == HEAT && i % 4999 == 0)
+			*ref = 50000;
+		if (what == DIM) {
+			*ref *= 1e-20F;
+			*new *= 1e-20F;
+		}
 	}
-}
-
-static void
-saturate(struct pair *p)
-{
-	for (size_t i = 0; i < W * H; i++)
-		p->ref[i] = fminf(p->ref[i], 1500);
-}
-
-static void
-heat(struct pair *p)
-{
-	for (size_t i = 0; i < W * H; i += 4999)
-		p->ref[i] = 50000;
-}
-
-static void
-dim(struct pair *p)
-{
-	for (size_t i = 0; i < W * H; i++) {
-		p->ref[i] *= 1e-20F;
-		p->new[i] *= 1e-20F;
-	}
-}
-
-/* Stars that have changed. */
-static void
-vary(struct pair *p)
-{
-	for (size_t s = 0; s < STARS; s += 15)
+	for (size_t s = 0; what == VARY && s < STARS; s += 15)
 		draw(p->new, p->x[s], p->y[s], 3 * p->flux[s], 2.2);
 }
-
-static void (*const change[])(struct pair *) = {tilt, fill_up, round_off, saturate,
-						heat, dim,     vary};
 
 /* The bound is more than three times the errors that were seen; noise in ref makes most ratios a little too small. */
 static void
 check_frames(struct check_many *m, struct check_rng *rng, size_t set)
 {
-	struct psfmatch_options o = options(set % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
+	const enum change what = (enum change)(set / 2);
+	struct psfmatch_options o = options(set);
 	struct psfmatch got;
 	struct pair p;
 
 	o.gain = INFINITY;
 	pose(&p, rng, 1.3, wide);
-	change[set / 2](&p);
+	change(&p, what);
 	unsigned char *lone = check_alloc(W * H, sizeof *lone);
 	memset(lone, 0, W * H);
 	check_case(m, !psfmatch_clean(p.ref, p.new, W, H, lone), "not cleaned");
 	size_t cleaned = 0;
 	for (size_t i = 0; i < W * H; i += 4999)
 		cleaned += lone[i];
-	check_case(m, change[set / 2] != heat || cleaned >= 12, "%zu of 24 hot pixels are lone",
-		   cleaned);
+	check_case(m, what != HEAT || cleaned >= 12, "%zu of 24 hot pixels are lone", cleaned);
 	const bool fits = fit(m, p.ref, p.new, &o, &got);
-	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %zu: ratio %g", set / 2,
-		   got.ratio);
-	check_case(m, change[set / 2] != vary || (got.rejected >= 3 && got.used >= 20),
-		   "%zu left out of %zu", got.rejected, got.used);
+	check_case(m, fits && fabs(got.ratio - 1.3) < .01, "change %d: ratio %g", what, got.ratio);
+	check_case(m, what != VARY || (got.rejected >= 3 && got.used >= 20), "%zu left out of %zu",
+		   got.rejected, got.used);
 	psfmatch_free(&got);
 }
 
 static void
-check_same_picture(void)
+check_same_picture(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct check_many m = {0};
-	struct check_rng rng = {45};
+	struct psfmatch_options o = options(i);
+	struct psfmatch got;
 	struct pair p;
 
-	pose(&p, &rng, 1, wide);
-	for (int i = 0; i < 2; i++) {
-		struct psfmatch_options o = options(i ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
-		struct psfmatch got;
-		o.smooth = 100;
-		const bool fits = fit(&m, p.ref, p.ref, &o, &got);
-		check_case(&m, fits && fabs(got.ratio - 1) < .002, "basis %d: ratio %g", i,
-			   got.ratio);
-		psfmatch_free(&got);
-	}
-	check_end(&m, "psfmatch: a picture matches itself");
+	o.smooth = 100;
+	pose(&p, rng, 1, wide);
+	const bool fits = fit(m, p.ref, p.ref, &o, &got);
+	check_case(m, fits && fabs(got.ratio - 1) < .002, "basis %zu: ratio %g", i, got.ratio);
+	psfmatch_free(&got);
 }
 
 static void
 check_refusals(void)
 {
-	struct psfmatch_options o = options(PSFMATCH_GAUSS);
+	struct psfmatch_options o = options(0);
 	struct check_many m = {0};
 	struct check_rng rng = {46};
 	struct pair p, q;
@@ -302,7 +272,7 @@ check_refusals(void)
 static void
 check_threads(void)
 {
-	struct psfmatch_options o = options(PSFMATCH_GAUSS);
+	struct psfmatch_options o = options(0);
 	struct check_many m = {0};
 	struct check_rng rng = {43};
 	struct psfmatch got, again;
@@ -328,9 +298,9 @@ add_noise(float *to, struct check_rng *rng, double sigma)
 
 /* Fits the pair and returns the ratio of fluxes; NAN if it is refused. *sky: that of struct psfmatch. */
 static double
-ratio_of(const struct pair *p, enum psfmatch_basis basis, double top, double *sky)
+ratio_of(const struct pair *p, size_t set, double top, double *sky)
 {
-	struct psfmatch_options o = options(basis);
+	struct psfmatch_options o = options(set);
 	struct why why;
 	struct psfmatch m;
 
@@ -356,8 +326,8 @@ check_noise_in_ref(void)
 		struct pair p;
 		pose(&p, &rng, 1.3, wide);
 		add_noise(p.ref, &rng, 12);
-		sum[0] += ratio_of(&p, PSFMATCH_GAUSS, 1000, &sky) / 10;
-		sum[1] += ratio_of(&p, PSFMATCH_DELTA, 1000, &sky) / 10;
+		for (size_t set = 0; set < 2; set++)
+			sum[set] += ratio_of(&p, set, 1000, &sky) / 10;
 	}
 	for (int i = 0; i < 2; i++)
 		check_case(&m, fabs(sum[i] / 1.3 - 1) < .004, "basis %d: ratio %g", i, sum[i]);
@@ -372,13 +342,13 @@ check_curved_sky(struct check_many *m, struct check_rng *rng, size_t i)
 	struct pair p;
 
 	pose(&p, rng, 1.3, wide);
-	ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
+	ratio_of(&p, i, INFINITY, &sky);
 	check_case(m, sky < .1, "a straight sky is off by %g", sky);
 	for (size_t k = 0; k < W * H; k++) {
 		const double u = 2. * (double)(k % W) / W - 1, v = 2. * (double)(k / W) / H - 1;
 		p.new[k] += (float)(i / 2 ? 30 * u * u : 30 * u * v * v);
 	}
-	const double ratio = ratio_of(&p, (enum psfmatch_basis)(i % 2), INFINITY, &sky);
+	const double ratio = ratio_of(&p, i, INFINITY, &sky);
 	check_case(m, fabs(ratio / 1.3 - 1) < .01, "case %zu: ratio %g", i, ratio);
 	check_case(m, sky > .5, "case %zu: the sky is off by %g", i, sky);
 }
@@ -387,7 +357,7 @@ check_curved_sky(struct check_many *m, struct check_rng *rng, size_t i)
 static void
 check_order(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct psfmatch_options o = options((enum psfmatch_basis)i);
+	struct psfmatch_options o = options(i);
 	struct psfmatch got;
 	struct pair p;
 
@@ -480,34 +450,30 @@ compare_sums(struct check_many *m, const struct psfmatch_field *f, const struct 
 }
 
 static void
-check_sums(void)
+check_sums(struct check_many *m, struct check_rng *rng, size_t set)
 {
 	/* without light's noise, with it, and with so much that the sums that run would be inexact */
 	static const double gain[] = {INFINITY, 1, 1e-4};
-	struct check_many m = {0};
-	struct check_rng rng = {47};
-	struct pair p;
-
-	pose(&p, &rng, 1.3, wide);
-	const struct psfmatch model = {
+	static const struct psfmatch model = {
 	    .background = 2, .zero_x = 150, .zero_y = 160, .scale_x = 180, .scale_y = 170};
-	for (int i = 0; i < 6; i++) {
-		struct psfmatch_options o = options(i % 2 ? PSFMATCH_DELTA : PSFMATCH_GAUSS);
-		struct psfmatch_field f = {
-		    .ref = p.ref, .new = p.new, .w = W, .h = H, .gain = gain[i / 2]};
-		struct psfmatch_kernels k;
-		struct psfmatch_stamp *s;
-		size_t n;
-		const bool made = !psfmatch_measure_sky(&f, INFINITY) &&
-				  !psfmatch_make_kernels(&k, o.basis, (size_t)o.size, 1) &&
-				  !psfmatch_find_stamps(&f, SIZE / 2, &s, &n);
-		check_case(&m, made && n > 20, "no stamps");
-		for (size_t j = 0; made && j < n; j += 19)
-			compare_sums(&m, &f, &k, &model, s + j);
-		psfmatch_free_kernels(&k);
-		weir_free(s);
-	}
-	check_end(&m, "psfmatch: sums over stamps equal their definition");
+	const struct psfmatch_options o = options(set);
+	struct psfmatch_field f = {.w = W, .h = H, .gain = gain[set / 2]};
+	struct psfmatch_kernels k;
+	struct psfmatch_stamp *s;
+	struct pair p;
+	size_t n;
+
+	pose(&p, rng, 1.3, wide);
+	f.ref = p.ref;
+	f.new = p.new;
+	const bool made = !psfmatch_measure_sky(&f, INFINITY) &&
+			  !psfmatch_make_kernels(&k, o.basis, (size_t)o.size, 1) &&
+			  !psfmatch_find_stamps(&f, SIZE / 2, &s, &n);
+	check_case(m, made && n > 20, "no stamps");
+	for (size_t j = 0; made && j < n; j += 19)
+		compare_sums(m, &f, &k, &model, s + j);
+	psfmatch_free_kernels(&k);
+	weir_free(s);
 }
 
 static void
@@ -532,7 +498,7 @@ static bool
 agree_without(struct pair *p, size_t out, double *worst)
 {
 	struct psfmatch_field f = {.ref = p->ref, .new = p->new, .w = W, .h = H, .gain = INFINITY};
-	struct psfmatch_options o = options(PSFMATCH_DELTA);
+	struct psfmatch_options o = options(1);
 	struct psfmatch model = {.degree = 1,
 				 .background = 1,
 				 .zero_x = W / 2.,
@@ -611,17 +577,14 @@ light_at(const float *from, double sky, long x, long y)
 	return fmax(sum / n, 0);
 }
 
-/* Returns sum K^2 (a l + b), where l is the light of ref, and K the kernel of degree 1 at (x,y). */
+/* Returns sum K^2 (a l + b), where l is the light of ref, and K the kernel at (x,y). */
 static double
 through_squares(const struct psfmatch *m, const float *ref, double a, double b, long x, long y)
 {
-	const double u = ((double)x - m->zero_x) / m->scale_x,
-		     v = ((double)y - m->zero_y) / m->scale_y;
 	double sum = 0;
 
 	for (long i = 0; i < SIZE * SIZE; i++) {
-		const double k = (double)m->kernel[i] + u * (double)m->kernel[SIZE * SIZE + i] +
-				 v * (double)m->kernel[2 * SIZE * SIZE + i];
+		const double k = kernel_at(m, (double)x, (double)y, (size_t)i);
 		const long ix = x - i % SIZE + SIZE / 2, iy = y - i / SIZE + SIZE / 2;
 		sum += k * k * (a * light_at(ref, m->level[0], ix, iy) + b);
 	}
@@ -633,7 +596,7 @@ static void
 check_noise(struct check_many *m, struct check_rng *rng, size_t set)
 {
 	static const struct psfmatch_noise of[] = {{1, 1, 0}, {1.2, 3, .05}, {.8, INFINITY, .1}};
-	const struct psfmatch_options o = options(PSFMATCH_GAUSS);
+	const struct psfmatch_options o = options(0);
 	const struct psfmatch_noise *want = of + set;
 	float *light = check_alloc(W * H, sizeof *light), *d = check_alloc(W * H, sizeof *d);
 	struct psfmatch_noise n = {0};
@@ -670,8 +633,6 @@ check_noise(struct check_many *m, struct check_rng *rng, size_t set)
 	psfmatch_free(&got);
 }
 
-void check_psfmatch(void);
-
 void
 check_psfmatch(void)
 {
@@ -679,11 +640,11 @@ check_psfmatch(void)
 		   4, 41, check_kernels);
 	check_each("psfmatch: slopes, filled borders, whole numbers, saturated stars, hot pixels, "
 		   "small units and stars that change leave the ratio of fluxes as it is",
-		   2 * sizeof change / sizeof *change, 44, check_frames);
-	check_same_picture();
+		   2 * CHANGES, 44, check_frames);
+	check_each("psfmatch: a picture matches itself", 2, 45, check_same_picture);
 	check_refusals();
 	check_threads();
-	check_sums();
+	check_each("psfmatch: sums over stamps equal their definition", 6, 47, check_sums);
 	check_each("psfmatch: as many values are below the median as above", 199, 48,
 		   check_medians);
 	check_rejection();

@@ -6,8 +6,6 @@
 #include "common/picture/warp.h"
 #include "t/check.h"
 
-void check_rawwarp(void);
-
 enum { POSITIONS, MAP, SKY, WAYS };
 
 static double

@@ -104,25 +104,8 @@ make(const struct args *args, enum img_type by_default, int dim, const size_t *s
 static void
 set(struct img *x, size_t i, double v)
 {
-	switch (x->type) {
-#define CASE(TYPE, C)                     \
-	case TYPE:                        \
-		((C *)x->data)[i] = (C)v; \
-		break;
-		CASE(IMG_I8, int8_t)
-		CASE(IMG_U8, uint8_t)
-		CASE(IMG_I16, int16_t)
-		CASE(IMG_U16, uint16_t)
-		CASE(IMG_I32, int32_t)
-		CASE(IMG_U32, uint32_t)
-		CASE(IMG_I64, int64_t)
-		CASE(IMG_U64, uint64_t)
-		CASE(IMG_F32, float)
-		CASE(IMG_F64, double)
-#undef CASE
-	case IMG_NONE:
-		break;
-	}
+	if (!sample_store((char *)x->data + i * img_type_size(x->type), &v, x->type, 1))
+		die_usage("%g is no %s", v, img_type_name(x->type));
 }
 
 /* Samples in 0..1 as the item's type has them: integers 0..maxval, rounded. */
