@@ -3,132 +3,17 @@
 #include "t/check_gpu.h"
 #include "t/check_morphrec.h"
 
-static double
-sample(struct check_rng *r, size_t levels, const struct morphrec_problem *what)
-{
-	const double k = (double)rng_below(r, levels);
-
-	if (img_is_float(what->type) && rng_below(r, 40) == 0)
-		return rng_below(r, 2) ? (double)INFINITY : (double)NAN;
-	return k - (what->type == IMG_U8 || what->type == IMG_U16 || what->type == IMG_U32 ? 0 : 3);
-}
-
-/* SPARSE: few marked pixels. DENSE: all are. WAYS: corridors one pixel wide. STAIRS: ways that go through corners alone. */
-enum fill { SPARSE, DENSE, WAYS, STAIRS };
-
-/* The mask of ways or of stairs: whether pixel x, y is on a way. */
+/* The order of fibers changes from run to run. */
 static bool
-on_way(const struct morphrec_problem *what, enum fill fill, size_t x, size_t y)
+run_on_gpu(struct morphrec_plan *p, struct job *a)
 {
-	if (fill == WAYS)
-		return y % 2 == 0 || x == (y % 4 == 1 ? what->w - 1 : 0);
-	return x == y;
-}
+	static int runs;
 
-static struct job
-job_filled(struct check_rng *r, const struct morphrec_problem *what, enum fill fill)
-{
-	struct job a = job_of(what);
-	const size_t levels = fill >= WAYS ? 3 : 2 + rng_below(r, 60);
-
-	for (size_t i = 0; i < a.n; i++) {
-		const size_t x = i % what->w, y = i / what->w % what->h;
-		double m = sample(r, levels, what), j = sample(r, levels, what);
-		if (fill == DENSE && !what->erode)
-			m += 60;
-		if (fill != DENSE && rng_below(r, 1 + a.n / 4))
-			j = what->erode ? 100 : what->type == IMG_U8 ? 0 : fmin(j, 0);
-		if (fill >= WAYS)
-			m = on_way(what, fill, x, y) == what->erode ? 0 : 20;
-		value_set(what->type, a.J, i, j);
-		value_set(what->type, a.I, i, m);
-	}
-	return a;
-}
-
-/* The same bytes, or NaN both. */
-static bool
-same(const struct job *a, size_t i)
-{
-	const size_t size = img_type_size(a->what.type);
-	const double x = value_get(a->what.type, a->got, i),
-		     y = value_get(a->what.type, a->want, i);
-
-	return !memcmp((char *)a->got + i * size, (char *)a->want + i * size, size) ||
-	       (isnan(x) && isnan(y));
-}
-
-/* got: by the kernels. */
-static void
-job_check(struct job *a, struct check_many *m)
-{
-	const int order = (int)m->cases % check_orders();
-	struct morphrec_plan p;
-	size_t i = 0;
-
-	memcpy(a->got, a->J, a->bytes);
-	if (morphrec_plan(&p, &a->what)) {
-		check_case(m, false, "no plan");
-		return;
-	}
-	morphrec_clip(&p, a->got, a->I);
-	check_order(order);
-	const int err = gpu_morphrec_run(gpu_on, &p, a->got, a->I);
-	while (i < a->n && same(a, i))
-		i++;
-	check_case(m, !err && i == a->n, "%s, order %d: error %d (%s), sample %zu is %g, not %g",
-		   job_name(a), order, err, err ? gpu_why(gpu_on) : "", i,
-		   i < a->n ? value_get(a->what.type, a->got, i) : 0,
-		   i < a->n ? value_get(a->what.type, a->want, i) : 0);
-	morphrec_free(&p);
-}
-
-/*
- * want: by the definition, or, of large pictures, by the CPU's heaps, which are held to it: the definition takes a step a
- * pixel of the longest way, in these checks half of their time, and minutes under AddressSanitizer.
- */
-static bool
-define(struct job *a)
-{
-	a->what.method = a->n <= 8000 ? (enum morphrec_method)DEFINITION : MORPHREC_HEAP;
-	const bool ran = job_run(a);
-	memcpy(a->want, a->got, a->bytes);
-	a->what.method = MORPHREC_TILE;
-	return ran;
-}
-
-static void
-problem_check(struct check_rng *r, const struct morphrec_problem *what, enum fill fill,
-	      struct check_many *m)
-{
-	struct job a = job_filled(r, what, fill);
-
-	if (define(&a))
-		job_check(&a, m);
-	else
-		check_case(m, false, "no reference");
-}
-
-static size_t
-awkward(struct check_rng *r)
-{
-	static const size_t v[] = {1, 2, 31, 32, 33, 127, 128, 129, 257};
-
-	return rng_below(r, 3) ? v[rng_below(r, 9)] : 1 + rng_below(r, 150);
-}
-
-static void
-pictures_agree(struct check_many *m, struct check_rng *r, size_t i)
-{
-	const bool maze = i % 4 == 3; /* long ways, through several tiles */
-	const struct morphrec_problem what = {.type = types[i % TYPES],
-					      .w = maze ? 100 + rng_below(r, 100) : awkward(r),
-					      .h = maze ? 2 + rng_below(r, 22) : awkward(r),
-					      .d = rng_below(r, 4) ? 1 : 2,
-					      .conn = i / 8 % 2 ? 4 : 8,
-					      .erode = i / 4 % 2};
-
-	problem_check(r, &what, maze ? WAYS : i % 4 == 1 ? DENSE : SPARSE, m);
+	check_order(runs++ % check_orders());
+	const int err = gpu_morphrec_run(gpu_on, p, a->got, a->I);
+	if (err)
+		printf("# %s\n", gpu_why(gpu_on));
+	return !err;
 }
 
 /* A diagonal marked at one end, so that what is owed must pass the corners of tiles; from each end, either way round. */
@@ -138,31 +23,18 @@ corners_are_passed(struct check_many *m, struct check_rng *r, size_t k)
 	const struct morphrec_problem what = {
 	    .type = IMG_U8, .w = 160, .h = 160, .d = 1, .conn = 8};
 	const size_t end = k % 2 ? 159 : 0;
-	struct job a = job_filled(r, &what, STAIRS);
+	struct job a = job_of(&what);
 	uint8_t *J = a.J, *I = a.I, *want = a.want;
 
+	(void)r;
 	memset(J, 0, a.n);
-	for (size_t y = 0; k >= 2 && y < 160; y++) { /* turned round: the other diagonal */
-		I[y * 160 + y] = 0;
-		I[y * 160 + 159 - y] = 20;
-	}
+	memset(I, 0, a.n);
+	for (size_t y = 0; y < 160; y++) /* or turned round: the other diagonal */
+		I[y * 160 + (k < 2 ? y : 159 - y)] = 20;
 	J[end * 160 + (k >= 2 ? 159 - end : end)] = 9;
 	for (size_t i = 0; i < a.n; i++)
 		want[i] = I[i] ? 9 : 0;
-	job_check(&a, m);
-}
-
-static void
-volumes_agree(struct check_many *m, struct check_rng *r, size_t i)
-{
-	const struct morphrec_problem what = {.type = types[i % TYPES],
-					      .w = 1 + rng_below(r, 150),
-					      .h = 1 + rng_below(r, 30),
-					      .d = 1 + rng_below(r, 5),
-					      .conn = conns[2 + i % 3],
-					      .erode = i / 3 % 2};
-
-	problem_check(r, &what, i % 2 ? DENSE : SPARSE, m);
+	job_compare(&a, m);
 }
 
 /* A device too small for the whole: bands of rows, of slices, and pictures of a stack one by one. */
@@ -178,8 +50,9 @@ bands_agree(struct check_many *m, struct check_rng *r, size_t i)
 		     {{.type = IMG_U8, .w = 30, .h = 20, .d = 9, .conn = 8}, 600000},
 		     {{.type = IMG_U8, .w = 33, .h = 400, .d = 2, .conn = 8}, 260000}};
 
+	struct job a = job_of(&cases[i].what);
 	check_memory(cases[i].bytes);
-	problem_check(r, &cases[i].what, i == 0 ? WAYS : SPARSE, m);
+	job_check(&a, r, i == 0 ? MAZE : SEEDS, m);
 	check_memory(0);
 }
 
@@ -190,20 +63,21 @@ shares_agree(struct gpu *one, struct check_many *m)
 	static const struct {
 		struct morphrec_problem what;
 		size_t bytes;
-		enum fill fill;
-	} cases[] = {{{.type = IMG_U8, .w = 20, .h = 60, .d = 1, .conn = 4}, 0, WAYS},
-		     {{.type = IMG_I16, .w = 150, .h = 2, .d = 1, .conn = 8}, 0, SPARSE},
-		     {{.type = IMG_F32, .w = 40, .h = 1100, .d = 1, .conn = 8}, 1040000, DENSE},
-		     {{.type = IMG_U16, .w = 30, .h = 20, .d = 12, .conn = 26}, 1200000, WAYS},
-		     {{.type = IMG_I8, .w = 30, .h = 20, .d = 7, .conn = 18}, 0, SPARSE},
-		     {{.type = IMG_F64, .w = 33, .h = 400, .d = 2, .conn = 8}, 2080000, DENSE},
-		     {{.type = IMG_U32, .w = 70, .h = 12, .d = 5, .conn = 4}, 0, WAYS}};
+		enum style style;
+	} cases[] = {{{.type = IMG_U8, .w = 20, .h = 60, .d = 1, .conn = 4}, 0, MAZE},
+		     {{.type = IMG_I16, .w = 150, .h = 2, .d = 1, .conn = 8}, 0, SEEDS},
+		     {{.type = IMG_F32, .w = 40, .h = 1100, .d = 1, .conn = 8}, 1040000, NOISE},
+		     {{.type = IMG_U16, .w = 30, .h = 20, .d = 12, .conn = 26}, 1200000, MAZE},
+		     {{.type = IMG_I8, .w = 30, .h = 20, .d = 7, .conn = 18}, 0, SEEDS},
+		     {{.type = IMG_F64, .w = 33, .h = 400, .d = 2, .conn = 8}, 2080000, NOISE},
+		     {{.type = IMG_U32, .w = 70, .h = 12, .d = 5, .conn = 4}, 0, MAZE}};
 	struct check_rng r = {16};
 
 	(void)one;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i += check_large ? 2 : 1) {
+		struct job a = job_of(&cases[i].what);
 		check_memory(cases[i].bytes);
-		problem_check(&r, &cases[i].what, cases[i].fill, m);
+		job_check(&a, &r, cases[i].style, m);
 		check_memory(0);
 	}
 }
@@ -226,6 +100,22 @@ too_small_is_said(void)
 	check(err == -EIO && strstr(gpu_why(gpu_on), "memory"),
 	      "gpu: a device too small is an error that says so", "%d: %s", err, gpu_why(gpu_on));
 	morphrec_free(&p);
+}
+
+/* Fills the mask with few values, all above 60 where the operator raises. */
+static void
+fill_mask(struct job *a, struct check_rng *r)
+{
+	const enum img_type type = a->what.type;
+	const size_t levels = 2 + rng_below(r, 60);
+	const bool is_signed = type != IMG_U8 && type != IMG_U16 && type != IMG_U32;
+
+	for (size_t i = 0; i < a->n; i++) {
+		double v = (double)rng_below(r, levels) - (is_signed ? 3 : 0);
+		if (img_is_float(type) && rng_below(r, 40) == 0)
+			v = rng_below(r, 2) ? INFINITY : NAN;
+		value_set(type, a->I, i, a->what.erode ? v : v + 60);
+	}
 }
 
 /* The operator as the CPU makes it, in a->want; a->I becomes the mask. */
@@ -252,9 +142,10 @@ operator_check(struct check_rng *r, struct morphrec_problem what, const struct m
 
 	what.erode = morphrec_op_erodes(o->op);
 	for (int over = 0; over < 2; over++) {
-		struct job a = job_filled(r, &what, DENSE);
+		struct job a = job_of(&what);
 		struct morphrec_plan p;
 		void *const to = over ? a.J : a.got;
+		fill_mask(&a, r);
 		memcpy(a.J, a.I, a.bytes);
 		check_order(order);
 		if (!morphrec_plan(&p, &a.what))
@@ -285,7 +176,7 @@ static void
 operators_agree(struct check_many *m, struct check_rng *r, size_t i)
 {
 	const struct morphrec_problem what = {.type = types[i % TYPES],
-					      .w = awkward(r),
+					      .w = job_awkward(r),
 					      .h = 1 + rng_below(r, 40),
 					      .d = 1 + rng_below(r, 3),
 					      .conn = conns[i / OPERATORS]};
@@ -347,15 +238,19 @@ check_gpu_morphrec(void)
 	check_each("gpu: morphrec's operators, marker and result made on the device", 5 * OPERATORS,
 		   17, operators_agree);
 	operators_are_refused();
-	check_each("gpu: morphrec by tiles, all types, awkward sizes", check_large ? 16 : 32, 11,
-		   pictures_agree);
+	job_on = run_on_gpu;
+	check_whose("gpu: morphrec by ");
+	job_agree("tiles, all types, awkward sizes", job_image, check_large ? 16 : 32,
+		  MORPHREC_TILE);
+	job_agree("tiles, volumes of 6, 18 and 26 neighbours", job_volume, 12, MORPHREC_TILE);
+	check_each("tiles, zeros, denormals, infinities, and NaN as walls", 16, 17, job_floats);
+	check_whose("");
 	check_each("gpu: morphrec by tiles passes each corner of a tile", 4, 14,
 		   corners_are_passed);
-	check_each("gpu: morphrec by tiles, volumes of 6, 18 and 26 neighbours", 12, 12,
-		   volumes_agree);
 	if (cudacpu_memory)
 		check_each("gpu: morphrec in bands where memory is short", 5, 13, bands_agree);
 	too_small_is_said();
 	check_on_devices("gpu: morphrec's operators", operators_are_shared);
 	check_on_devices("gpu: morphrec, the same bytes", shares_agree);
+	job_on = NULL;
 }

@@ -1,23 +1,24 @@
 #include "common/base/cpu.h"
 #include "t/check_morphrec.h"
 
-static size_t
-awkward(struct check_rng *r)
+size_t
+job_awkward(struct check_rng *r)
 {
-	static const size_t v[] = {1, 2, 61, 62, 63, 64, 65, 124, 125, 126};
+	static const size_t v[] = {1,  2,   31,	 32,  33,  61,	62,  63, 64,
+				   65, 124, 125, 126, 127, 128, 129, 257};
 
-	return rng_below(r, 2) ? v[rng_below(r, 10)] : 1 + rng_below(r, 200);
+	return rng_below(r, 3) ? v[rng_below(r, 17)] : 1 + rng_below(r, 200);
 }
 
-static struct job
-image(struct check_rng *r, int i)
+struct job
+job_image(struct check_rng *r, int i)
 {
-	return job_new(types[i % TYPES], awkward(r), awkward(r), rng_below(r, 8) ? 1 : 3,
+	return job_new(types[i % TYPES], job_awkward(r), job_awkward(r), rng_below(r, 8) ? 1 : 3,
 		       i / 8 % 2 ? 4 : 8, i / 16 % 2);
 }
 
-static struct job
-volume(struct check_rng *r, int i)
+struct job
+job_volume(struct check_rng *r, int i)
 {
 	return job_new(types[i % TYPES], 1 + rng_below(r, 70), 1 + rng_below(r, 70),
 		       1 + rng_below(r, 9), conns[2 + i % 3], i / 3 % 2);
@@ -65,16 +66,17 @@ compare_random(struct job (*make)(struct check_rng *r, int i), int cases,
 		a.what.method = method;
 		for (int level = 0; level <= (each_level ? (int)weir_cpu : 0); level++) {
 			a.kernels = each_level ? tile_kernels[level] : NULL;
-			for (a.what.threads = 1; a.what.threads <= 3; a.what.threads += 2)
+			for (a.what.threads = 1; a.what.threads <= (job_on ? 1 : 3);
+			     a.what.threads += 2)
 				job_compare(&a, &m[level]);
 		}
 		check_free();
 	}
 }
 
-static void
-agree(const char *name, struct job (*make)(struct check_rng *r, int i), int cases,
-      enum morphrec_method method)
+void
+job_agree(const char *name, struct job (*make)(struct check_rng *r, int i), int cases,
+	  enum morphrec_method method)
 {
 	struct check_many m = {0};
 
@@ -89,7 +91,7 @@ kernels_agree(void)
 	struct check_many m[CPU_AVX512 + 1] = {0};
 	struct seams seams[CPU_AVX512 + 1] = {0};
 
-	compare_random(image, 320, MORPHREC_TILE, true, m);
+	compare_random(job_image, 320, MORPHREC_TILE, true, m);
 	check_morphrec_seams(seams);
 	for (int level = 0; level <= CPU_AVX512; level++) {
 		char of[32];
@@ -211,7 +213,8 @@ laws_hold(void)
 	struct check_many again = {0}, dual = {0};
 
 	for (int i = 0; i < 60; i++) {
-		struct job a = job_new(IMG_I16, awkward(&r), awkward(&r), 1, i % 2 ? 4 : 8, false);
+		struct job a =
+		    job_new(IMG_I16, job_awkward(&r), job_awkward(&r), 1, i % 2 ? 4 : 8, false);
 		int16_t *marker = a.J, *v[] = {marker, a.I, a.want};
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		job_run(&a);
@@ -248,16 +251,14 @@ bands_agree(void)
 	struct check_many m = {0}, inside = {0};
 
 	for (int i = 0; i < 40; i++) {
-		struct job a = job_new(types[i % TYPES], awkward(&r), 1 + rng_below(&r, 500), 1,
+		struct job a = job_new(types[i % TYPES], job_awkward(&r), 1 + rng_below(&r, 500), 1,
 				       i / 8 % 2 ? 4 : 8, i / 16 % 2);
 		size_t end = 0;
-		job_fill(&a, &r, (enum style)(i % STYLES));
-		oracle(&a);
 		a.what.max_mem = 1;
 		a.what.threads = 1 + i % 2;
 		a.what.done = count_done;
 		a.what.done_with = &end;
-		job_compare(&a, &m);
+		job_check(&a, &r, (enum style)(i % STYLES), &m);
 		check_case(&inside, end == a.bytes, "%s: done up to %zu of %zu", job_name(&a), end,
 			   a.bytes);
 		check_free();
@@ -267,11 +268,11 @@ bands_agree(void)
 }
 
 /* Fills from a few values of floats that are easily taken for each other. */
-static void
-floats_agree(struct check_many *m, struct check_rng *r, size_t i)
+void
+job_floats(struct check_many *m, struct check_rng *r, size_t i)
 {
 	static const double odd[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e-40, -1e-40, 1};
-	struct job a = job_new(i % 2 ? IMG_F32 : IMG_F64, 1 + rng_below(r, 40),
+	struct job a = job_new(i % 2 ? IMG_F32 : IMG_F64, 1 + rng_below(r, 140),
 			       1 + rng_below(r, 40), 1, i / 2 % 2 ? 4 : 8, i / 4 % 2);
 
 	for (size_t p = 0; p < a.n; p++) {
@@ -292,8 +293,8 @@ floats_agree(struct check_many *m, struct check_rng *r, size_t i)
 void
 check_morphrec(void)
 {
-	agree("the definition, iterated, agrees with a union-find over sorted pixels", tiny, 200,
-	      (enum morphrec_method)DEFINITION);
+	job_agree("the definition, iterated, agrees with a union-find over sorted pixels", tiny,
+		  200, (enum morphrec_method)DEFINITION);
 	kernels_agree();
 	diagonals_settle();
 	paths_connect("tiles are connected at their corners", 8, corner_path);
@@ -302,9 +303,10 @@ check_morphrec(void)
 	check_morphrec_shapes();
 	laws_hold();
 	bands_agree();
-	check_each("floats: zeros, denormals, infinities, and NaN as walls", 64, 17, floats_agree);
-	agree("tiles: volumes of 6, 18 and 26 neighbours", volume, 48, MORPHREC_TILE);
-	agree("the heap cluster gives the same", image, 48, MORPHREC_HEAP);
-	agree("the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps", small, 60, MORPHREC_HEAP);
-	agree("the heap cluster: volumes", volume, 48, MORPHREC_HEAP);
+	check_each("floats: zeros, denormals, infinities, and NaN as walls", 64, 17, job_floats);
+	job_agree("tiles: volumes of 6, 18 and 26 neighbours", job_volume, 48, MORPHREC_TILE);
+	job_agree("the heap cluster gives the same", job_image, 48, MORPHREC_HEAP);
+	job_agree("the heap cluster: nodes of 1 to 64 pixels, 1 to 9 heaps", small, 60,
+		  MORPHREC_HEAP);
+	job_agree("the heap cluster: volumes", job_volume, 48, MORPHREC_HEAP);
 }

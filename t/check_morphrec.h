@@ -34,13 +34,31 @@ const char *job_name(const struct job *a);
 /* got: the reconstruction by the method and threads of a->what; the method may be DEFINITION, too. */
 bool job_run(struct job *a);
 
-/* A case of m: got, newly computed, is want. */
+/* A case of m: got, newly computed, is want; a NaN is any. */
 void job_compare(struct job *a, struct check_many *m);
+
+/* What turns got, clipped, into the reconstruction; NULL: the CPU. In check_gpu_morphrec.c it is the GPU. */
+extern bool (*job_on)(struct morphrec_plan *p, struct job *a);
 
 /*
  * want: the reconstruction of a, by union-find over the pixels, highest mask first, which shares nothing with the program.
  */
 void oracle(struct job *a);
+
+/* Fills a in that style, and holds it to the oracle. */
+void job_check(struct job *a, struct check_rng *r, enum style style, struct check_many *m);
+
+/* A side of a picture: often one around those of tiles. Random pictures and volumes, number i. */
+size_t job_awkward(struct check_rng *r);
+struct job job_image(struct check_rng *r, int i);
+struct job job_volume(struct check_rng *r, int i);
+
+/* The test `name`: such problems by that method, on the CPU with 1 and 3 threads, against the oracle. */
+void job_agree(const char *name, struct job (*make)(struct check_rng *r, int i), int cases,
+	       enum morphrec_method method);
+
+/* A set of check_each(): floats that are easily taken for each other, against the definition. */
+void job_floats(struct check_many *m, struct check_rng *r, size_t i);
 
 /* More checks: the tile engine where tiles meet, by the kernels of each level of this CPU; units that run at the same time. */
 struct seams {
