@@ -60,6 +60,11 @@ same_tree(struct check_many *c, const struct emst_tree *want, struct emst_tree *
 	emst_tree_free(got);
 }
 
+/* Sets of check_each(): few colours and points, whose trees emst_on compares, at first by every way of the CPU. */
+extern void (*emst_on)(struct check_many *c, const struct sample *m, size_t set);
+void emst_colours(struct check_many *c, struct check_rng *r, size_t set);
+void emst_points(struct check_many *c, struct check_rng *r, size_t set);
+
 /* Colours in a box of the given side, at multiples of step; half of the time only on a plane, a line or a shell, or gray. */
 static inline void
 random_colours(struct sample *m, struct check_rng *r, size_t n, unsigned side, unsigned step)
