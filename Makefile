@@ -148,10 +148,7 @@ $(B)/weir: common/tools/weir common/jobs/common $(JOBS) Makefile $(COMPILED)
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------
 CHECK := $(patsubst %.c,$(B)/obj/%.o,$(wildcard t/check*.c))
-WATCH_races = watch races
-WATCH_traffic = watch traffic
-UNWATCHED := $(filter-out $(if $(WATCH),$(WATCH_$(WATCH))),watch races traffic)
-CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(UNWATCHED:%=t/cudacpu/%.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
+CUDACPU := $(patsubst %.cu,$(B)/obj/cudacpu/%.o,$(filter-out $(if $(WATCH),,t/cudacpu/races.cu),$(wildcard gpu/*.cu gpu/*/*.cu t/cudacpu/*.cu)))
 # The checks of numbers know no CUDA; those of the kernels are a binary of their own, on t/cudacpu.
 CHECKCPU := $(filter-out $(B)/obj/t/check_gpu% $(B)/obj/t/check_cudacpu.o,$(CHECK))
 $(B)/t/check: $(CHECKCPU) $(CORES) $(B)/obj/gpu/none.o $(B)/libtools.a $(B)/libcommon.a
@@ -162,11 +159,11 @@ $(B)/t/check-cudacpu: $(CHECK) $(CORES) $(CUDACPU) $(B)/libtools.a $(B)/libcommo
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lstdc++ -Wl,--as-needed $(TOOLLIBS) $(LIBS)
 
-# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races or traffic puts watch.cu and that
-# file in its place. A vector that is read whole is one access, which is why structures are not taken apart. A GPU faults where an
-# access is not aligned as its type is, and so do the kernels here; watch.cu finds that itself, and says where.
+# The kernels as C++ for the CPU: t/cudacpu. ThreadSanitizer knows nothing of fibers; WATCH=races puts races.cu in its
+# place. A GPU faults where an access is not aligned as its type is, and so do the kernels here; races.cu finds that itself, and
+# says where.
 ALIGNED = $(if $(WATCH)$(findstring undefined,$(SAN)),,-fsanitize=alignment -fsanitize-undefined-trap-on-error)
-WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0 $(if $(filter traffic,$(WATCH)),-fno-tree-sra))
+WATCHED = $(if $(WATCH),-fsanitize=thread -Wno-tsan --param=tsan-instrument-func-entry-exit=0)
 $(B)/obj/cudacpu/%.o: %.cu $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX)$(CXX) -x c++ -std=c++17 -It/cudacpu $(ALL_CPPFLAGS) $(OPT) -fopenmp -ffp-contract=off -Wall -Wextra -Wno-unknown-pragmas \
@@ -243,13 +240,6 @@ races:
 	$(MAKE) B=build/races OPT='-O2 -g' NVCC= WATCH=races build/races/t/check-cudacpu
 	OMP_NUM_THREADS=1 build/races/t/check-cudacpu cudacpu gpu
 
-# What the kernels ask of memory, counted by t/cudacpu/traffic.cu: tables in build/traffic/tables.
-traffic:
-	$(MAKE) B=build/traffic OPT='-O2 -g' NVCC= WATCH=traffic build/traffic/t/check-cudacpu build/traffic/t/gen build/traffic/t/gencmp \
-	 $(PROGRAMS:%=build/traffic/t/cudacpu/%)
-	OMP_NUM_THREADS=1 build/traffic/t/check-cudacpu cudacpu
-	B=build/traffic t/cudacpu/tables $(ONLY)
-
 # The small tests on CPUs that this machine has not, by qemu.
 cpus: all $(B)/t/gen $(B)/t/gencmp
 	B=$(B) t/cpus
@@ -314,7 +304,6 @@ help:
 #? format          clang-format over all sources
 #? san             all tests under AddressSanitizer and UBSan, the numbers under ThreadSanitizer
 #? races           the kernels of gpu/ on the CPU, every access to memory watched
-#? traffic         what the kernels ask of memory, counted: tables in build/traffic/tables
 #? cpus            the small tests on older CPUs and on aarch64, by qemu
 #? fuzz            the parsers, FUZZ_SECONDS each; fuzz-programs: whole programs on mutated items and options
 #? gpu-kit         what a machine with a driver needs to test and measure the GPU, in build/gpu-kit
@@ -327,7 +316,7 @@ help:
 #? NVCC= leaves CUDA out, ARCHS='80 90' are its architectures, MARCH=native, CC=clang, B=DIRECTORY, V=1 shows the commands
 
 force:
-.PHONY: all check cpus san races traffic bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
+.PHONY: all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)

@@ -188,7 +188,7 @@ bool cudacpu_find(const void *p, void *v);
 void cudacpu_fence(void);
 void cudacpu_publish(void);
 
-/* *p = f(*p), as one step; the old value. Through bits, so that floats work too. Only this load acquires: see watch.cu. */
+/* *p = f(*p), as one step; the old value. Through bits, so that floats work too. Only this load acquires: see races.cu. */
 template <class T, class F>
 T
 cudacpu_atomic(T *p, F f)

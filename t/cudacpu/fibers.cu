@@ -499,8 +499,8 @@ run_grid(const cudacpu_grid &g, const std::function<void()> &call)
 		w.order = {wanted_order, wanted_seed + b};
 		w.call = &call;
 		if (watch_begin)
-			watch_begin({g.kernel, launch, b, w.stacks, reinterpret_cast<char *>(&w),
-				     w.dynamic, MAXTHREADS * APART, sizeof w, g.shared});
+			watch_begin({launch, b, w.stacks, reinterpret_cast<char *>(&w), w.dynamic,
+				     MAXTHREADS * APART, sizeof w, g.shared});
 		w.run();
 	}
 }

@@ -19,13 +19,12 @@ int selftest_copies(void);
 
 /*
  * A fault. found() is called in a process of its own. It ends that process, which says `says`, or returns whether the fault was
- * found, where nothing need be said. in: the builds that can find it.
+ * found, where nothing need be said. watched: only `make races` can find it.
  */
-enum cudacpu_build { CUDACPU_ALWAYS, CUDACPU_WATCHED, CUDACPU_RACES, CUDACPU_TRAFFIC };
 struct cudacpu_fault {
 	const char *name, *says;
 	bool (*found)(void);
-	enum cudacpu_build in;
+	bool watched;
 };
 extern const struct cudacpu_fault cudacpu_faults[] __attribute__((weak));
 
@@ -34,15 +33,5 @@ void cudacpu_devices(int n) __attribute__((weak));
 
 /* The races found since the last call: races.cu. */
 int cudacpu_races(void) __attribute__((weak));
-
-/*
- * What warps asked of memory since the last call: traffic.cu. accesses of warps, and their lanes. sectors of global memory;
- * least: those that the bytes would fill; of_blocks, of_launches: those that a block, a launch had not touched before. turns of
- * shared memory, and the least.
- */
-struct cudacpu_traffic {
-	size_t accesses, lanes, sectors, least, of_blocks, of_launches, turns, least_turns;
-};
-struct cudacpu_traffic cudacpu_traffic(void) __attribute__((weak));
 
 #endif
