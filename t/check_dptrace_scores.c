@@ -1,6 +1,6 @@
 /* dptrace: link scores against their definition. */
-#include "dptrace/evidence/strip.h"
 #include "t/check_dptrace.h"
+#include "t/dptrace_strip.h"
 
 /* A colour picture of smooth noise. */
 static void
@@ -25,42 +25,14 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	       const double b[2], bool capped, struct check_rng *r)
 {
 	const double length = hypot(b[0] - a[0], b[1] - a[1]);
-	struct segment s = {0};
-	struct arena room = {0};
-	struct strip strip;
-	struct base base;
-	struct scratch bench;
+	struct strip_scene p;
 	double sum = 0, peak = 0;
 
-	for (int count = 1; count >= 0; count--) {
-		strip =
-		    (struct strip){.g = strip_grid(length, 4, d, dv, o->score, o->sigma), .o = o};
-		room.used = 0;
-		segment_take(&s, &room, 5, d, d, false, 1);
-		strip_take(&strip, &room, &strip.g);
-		base_take(&base, &room, &strip.g);
-		scratch_take(&bench, &room, &strip.g);
-		if (count)
-			room.base = check_alloc(room.used, 1);
-		if (count)
-			check_poison(room.base, room.used);
-	}
-	s.c.n = 5;
-	s.c.rows = s.c.maxd = d;
-	s.c.dv = dv;
-	s.c.ex = (b[0] - a[0]) / length;
-	s.c.ey = (b[1] - a[1]) / length;
-	for (int g = 0; g < 5; g++) {
-		s.c.d[g] = d;
-		s.c.o[g] = 0;
-		s.c.h[g] = length / 4;
-	}
-	segment_shape(&s, (struct bound){-1, 0});
-	const struct origin at = {a[0], a[1], s.c.ex, s.c.ey};
+	strip_scene_make(&p, o, 4, d, dv, a, b);
 	const bool cost = o->objective == DPTRACE_COST;
 	const double level = cost ? dptrace_direct_level(im, o, a) : 1,
 		     floor = cost ? level / 5 : 0;
-	strip.rule = (struct rule){
+	p.strip.rule = (struct rule){
 	    .cost = cost,
 	    .polarity = o->polarity,
 	    .scale =
@@ -69,22 +41,20 @@ compare_scores(struct check_many *m, const struct dptrace_image *im, const float
 	    .floor = (float)(floor / (level - floor)),
 	    .flank =
 		cost && !capped && o->score == DPTRACE_RIDGE ? (float)(COST_FLANK / o->sigma) : 0};
-	strip_columns(bench.column, &strip.g, &at);
-	base_fill(&base, &bench, &strip.g, im, gray, o, &strip.rule);
-	strip_fill(&strip, &base, &s.c);
-	s.ctx = &strip;
+	strip_scene_fill(&p, im, gray);
 	for (int i = 0; i < 40; i++) {
 		const int g = (int)rng_below(r, 4), j = (int)rng_below(r, (size_t)d),
 			  k = (int)rng_below(r, (size_t)d);
 		const double from[2] = {g * length / 4, (j - d / 2) * dv},
 			     to[2] = {(g + 1) * length / 4, (k - d / 2) * dv};
 		float out[LANES];
-		strip_score(&s, g, k - j, j, 0, GROUP, out);
-		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)strip.g.per_gap,
-						   cost ? level : (double)base.g0, floor, capped);
+		strip_score(&p.s, g, k - j, j, 0, GROUP, out);
+		double want = dptrace_direct_score(im, o, a, b, from, to, (size_t)p.strip.g.per_gap,
+						   cost ? level : (double)p.base.g0, floor, capped);
 		sum += fabs((double)out[0] - want) / (length / 4);
 		peak = fmax(peak, fabs(want) / (length / 4));
 	}
+	weir_free(p.memory);
 	/* 1/k^2 makes a cost eleven times as sensitive as its evidence where there is little */
 	const double part = o->score == DPTRACE_SIN ? .04 : cost ? .03 : .01;
 	check_case(m, sum / 40 < part * peak + .004,

@@ -3,8 +3,8 @@
  * strip against sampling every link's columns by themselves, bilinearly. The peers work in registers too: theirs are
  * 16 lanes wide, and the rate of triples says so.
  */
-#include "dptrace/evidence/strip.h"
 #include "t/bench/bench.h"
+#include "t/dptrace_strip.h"
 #include "t/rng.h"
 
 const char *const weir_prog = "bench dptrace";
@@ -172,10 +172,8 @@ bench_recursion(int d, size_t rounds)
 enum { W = 1024, D = 513, GAPS = 7 };
 
 struct scores {
-	float *image, *gu, *gv, *out;
-	struct dptrace_options o;
-	struct strip strip;
-	struct segment s;
+	float *image, *gu, *gv, out[LANES];
+	struct strip_scene p;
 	double sum;
 };
 
@@ -191,7 +189,7 @@ run_strip(void *job)
 			const int b =
 			    D - t - j < LANES ? (D - t - j + GROUP - 1) / GROUP * GROUP : LANES;
 			if (a < LANES && b > 0)
-				strip_score(&s->s, 3, t, j, a, b, s->out);
+				strip_score(&s->p.s, 3, t, j, a, b, s->out);
 		}
 }
 
@@ -209,8 +207,8 @@ static void
 run_naive(void *job)
 {
 	struct scores *s = job;
-	const struct course *c = &s->s.c;
-	const int n = s->strip.g.per_gap;
+	const struct course *c = &s->p.s.c;
+	const int n = s->p.strip.g.per_gap;
 	double sum = 0;
 
 	for (int j = 0; j < D; j++)
@@ -236,12 +234,10 @@ run_naive(void *job)
 static void
 bench_scores(void)
 {
-	struct scores s = {.o = {.score = DPTRACE_SIN, .sigma = 2}};
+	static struct scores s;
+	static const struct dptrace_options o = {.score = DPTRACE_SIN, .sigma = 2};
+	static const double a[2] = {300, 500}, b[2] = {748, 530};
 	struct check_rng r = {2};
-	struct arena a = {0};
-	struct base base;
-	struct scratch bench;
-	const double b[2] = {448, 30}, length = hypot(b[0], b[1]), dv = 128. / (D - 1);
 
 	s.image = weir_xalloc((size_t)W * W, sizeof(float));
 	s.gu = weir_xalloc((size_t)W * W, sizeof(float));
@@ -251,46 +247,16 @@ bench_scores(void)
 		s.gu[i] = (float)rng_normal(&r);
 		s.gv[i] = (float)rng_normal(&r);
 	}
-	for (int pass = 0; pass < 2; pass++) {
-		s.strip = (struct strip){.g = strip_grid(length, GAPS, D, dv, s.o.score, s.o.sigma),
-					 .o = &s.o};
-		a.used = 0;
-		segment_take(&s.s, &a, GAPS + 1, D, D, false, 1);
-		strip_take(&s.strip, &a, &s.strip.g);
-		base_take(&base, &a, &s.strip.g);
-		scratch_take(&bench, &a, &s.strip.g);
-		s.out = arena_take(&a, LANES, sizeof *s.out);
-		a.base = a.base ? a.base : weir_xalloc(a.used, 1);
-	}
-	struct course *c = &s.s.c;
-	*c = (struct course){.n = GAPS + 1,
-			     .rows = D,
-			     .maxd = D,
-			     .dv = dv,
-			     .ex = b[0] / length,
-			     .ey = b[1] / length,
-			     .h = c->h,
-			     .d = c->d,
-			     .o = c->o};
-	for (int g = 0; g <= GAPS; g++) {
-		c->d[g] = D;
-		c->o[g] = 0;
-		c->h[g] = length / GAPS;
-	}
-	segment_shape(&s.s, any);
 	const struct dptrace_image im = {1, W, W, s.image, NULL};
-	const struct origin at = {300, 500, c->ex, c->ey};
-	strip_columns(bench.column, &s.strip.g, &at);
-	base_fill(&base, &bench, &s.strip.g, &im, s.image, &s.o, &s.strip.rule);
-	strip_fill(&s.strip, &base, c);
-	s.s.ctx = &s.strip;
+	strip_scene_make(&s.p, &o, GAPS, D, 128. / (D - 1), a, b);
+	strip_scene_fill(&s.p, &im, s.image);
 	struct bench_entry e[] = {
 	    {.name = "rows of the strip", .run = run_strip, .job = &s},
 	    {.name = "bilinear sampling of every link", .run = run_naive, .job = &s}};
 	bench_compare("|sin| of all links of one gap, 513 samples, 65 columns", e, 2, 5);
 	printf("  the strip: %.2f samples a nanosecond\n",
-	       (double)D * D * s.strip.g.per_gap / e[0].median * 1e-9);
-	weir_free(a.base);
+	       (double)D * D * s.p.strip.g.per_gap / e[0].median * 1e-9);
+	weir_free(s.p.memory);
 	weir_free(s.image);
 	weir_free(s.gu);
 	weir_free(s.gv);
