@@ -137,6 +137,7 @@ check_tables(void)
 		check_chain(&p, &r, &of);
 		compare(&brute, &paper, &legal, &p);
 		compare_methods(&methods, p.seg, p.nseg, p.phi);
+		check_free();
 	}
 	check_end(&brute, "the optimum is that of brute force: uneven spacings and samples, phi "
 			  ".05 to pi, chains, free ends");
@@ -148,71 +149,22 @@ check_tables(void)
 
 /* --- problems of several blocks ---------------------------------------------------------------------------------- */
 
-/* A segment of n guides with up to d samples. */
-struct large {
-	struct dptrace_table t;
-	double h[CHAIN_GUIDES];
-	int d[CHAIN_GUIDES], o[CHAIN_GUIDES];
-	const float *score[CHAIN_GUIDES];
-};
-
-static void
-make_large(struct large *l, struct check_rng *r, int d, bool uneven, int values)
-{
-	l->t = (struct dptrace_table){.n = CHAIN_GUIDES,
-				      .dv = .8,
-				      .ex = 1,
-				      .ey = 0,
-				      .h = l->h,
-				      .d = l->d,
-				      .o = l->o,
-				      .score = l->score};
-	for (int g = 0; g < CHAIN_GUIDES; g++) {
-		l->d[g] = g == 0 || g == CHAIN_GUIDES - 1
-			      ? 1
-			      : d - (uneven ? 2 * (int)rng_below(r, (size_t)d / 4) : 0);
-		l->o[g] = -(l->d[g] / 2);
-		l->h[g] = uneven ? (.3 + rng_unit(r)) * d : .5 * d;
-	}
-	for (int g = 0; g + 1 < CHAIN_GUIDES; g++) {
-		const size_t n = (size_t)(l->d[g] * l->d[g + 1]);
-		float *s = check_alloc(n, sizeof *s);
-		for (size_t i = 0; i < n; i++)
-			s[i] = (float)rng_below(r, (size_t)values);
-		l->score[g] = s;
-	}
-}
-
 static void
 check_large(void)
 {
-	static const int widths[] = {63, 65, 129, 191};
+	static const size_t widths[] = {63, 65, 129, 191};
 	struct check_many same = {0}, threads = {0}, methods = {0};
 	struct check_rng r = {2};
-	struct large l;
+	static const int ends[2] = {1, 1};
+	static struct check_chain c;
+	struct check_shape of = {CHAIN_GUIDES, 801, 801, false, 4, 400};
 
-	for (int i = 0; i < 12; i++) {
-		int at[CHAIN_GUIDES], at2[CHAIN_GUIDES];
-		double best, direct;
-		const double phi = bounds[1 + i % 8];
-		make_large(&l, &r, widths[i % 4], i >= 4, i % 3 ? 1000 : 4);
-		dptrace_tables(&l.t, 1, phi, DPTRACE_WINDOW, 1, at, &best, NULL);
-		dptrace_direct(&l.t, 1, phi, at2, &direct);
-		check_case(&same, best == direct, "d %d phi %g: %g for %g", widths[i % 4], phi,
-			   best, direct);
-		compare_methods(&methods, &l.t, 1, phi);
-	}
-	check_end(
-	    &same,
-	    "blocks of samples meet: d from 63 to 191 finds what the paper's recursion finds");
-	check_end(&methods,
-		  "blocks of samples meet: the method d3 gives what the method window gives");
-	make_large(&l, &r, 801, false, 4);
+	check_segment(&c, 0, &r, &of, ends);
 	for (int t = 1; t <= 3; t++) {
 		int at[2][CHAIN_GUIDES];
 		double best[2], margin[2][CHAIN_GUIDES];
-		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
-		dptrace_tables(&l.t, 1, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
+		dptrace_tables(c.seg, 1, .5, DPTRACE_WINDOW, 1, at[0], &best[0], margin[0]);
+		dptrace_tables(c.seg, 1, .5, DPTRACE_WINDOW, t, at[1], &best[1], margin[1]);
 		check_case(&threads, !memcmp(at[0], at[1], sizeof at[0]) && best[0] == best[1],
 			   "%d threads", t);
 		check_case(&threads, !memcmp(margin[0], margin[1], sizeof margin[0]),
@@ -221,25 +173,45 @@ check_large(void)
 	check_end(
 	    &threads,
 	    "with ties everywhere, any number of threads finds the same polyline and margins");
+	for (size_t i = 0; i < 12; i++) {
+		int at[CHAIN_GUIDES], at2[CHAIN_GUIDES];
+		double best, direct;
+		const double phi = bounds[1 + i % 8];
+		of.most = widths[i % 4];
+		of.least = i < 4 ? of.most : of.most / 2;
+		of.uneven = i >= 4;
+		of.values = i % 3 ? 1000 : 4;
+		of.apart = .5 * (double)of.most;
+		check_segment(&c, 0, &r, &of, ends);
+		dptrace_tables(c.seg, 1, phi, DPTRACE_WINDOW, 1, at, &best, NULL);
+		dptrace_direct(c.seg, 1, phi, at2, &direct);
+		check_case(&same, best == direct, "d %zu phi %g: %g for %g", widths[i % 4], phi,
+			   best, direct);
+		compare_methods(&methods, c.seg, 1, phi);
+		check_free();
+	}
+	check_end(
+	    &same,
+	    "blocks of samples meet: d from 63 to 191 finds what the paper's recursion finds");
+	check_end(&methods,
+		  "blocks of samples meet: the method d3 gives what the method window gives");
 }
 
 /* --- margins ------------------------------------------------------------------------------------------------------ */
 
-/* The best sum of a polyline that avoids sample `not` of guide g of segment s, or that meets it. */
+/* The best sum of a polyline that avoids sample `without` of guide g of segment s, or that meets it. */
 static double
-best_avoiding(struct check_chain *p, size_t s, size_t g, int not )
+best_avoiding(struct check_chain *p, size_t s, size_t g, int without)
 {
-	struct check_chain q = *p;
-	struct search w = {.p = &q, .best = -INFINITY};
+	struct search w = {.p = p, .best = -INFINITY};
+	const size_t n = (size_t)p->d[s][g + 1];
+	float *const row = p->table[s][g] + (size_t)without * n, kept[MAXD];
 
-	for (size_t i = 0; i < p->nseg; i++) {
-		q.seg[i].score = q.score[i];
-		for (size_t k = 0; k + 1 < p->seg[i].n; k++)
-			q.score[i][k] = q.table[i][k];
-	}
-	for (int k = 0; k < p->d[s][g + 1]; k++)
-		q.table[s][g][not *p->d[s][g + 1] + k] = -1e6f;
+	memcpy(kept, row, n * sizeof *row);
+	for (size_t k = 0; k < n; k++)
+		row[k] = -1e6f;
 	try_starts(&w);
+	memcpy(row, kept, n * sizeof *row);
 	return w.best < -1e5 ? -INFINITY : w.best;
 }
 

@@ -133,9 +133,6 @@ check_accuracy(void)
 			  !(rows[i].warned && o.silent) && !(rows[i].sure && o.doubts),
 		      rows[i].name, "%.3f px, %zu lost, %zu without a warning, %zu doubted",
 		      o.error, o.lost, o.silent, o.doubts);
-		if (getenv("CHECK_FIGURES"))
-			printf("# %s: %.3f px, %zu lost, %zu doubted\n", rows[i].name, o.error,
-			       o.lost, o.doubts);
 	}
 }
 
