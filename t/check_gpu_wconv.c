@@ -54,23 +54,10 @@ hold(struct conv_job *j, bool both, struct check_many *m)
 }
 
 static void
-series_agree(void)
+hold_both(struct check_many *m, struct conv_job *j)
 {
-	char name[128];
-
-	for (size_t s = 0; s < CONV_SERIES; s++) {
-		struct check_many m = {0};
-		struct check_rng rng = {conv_series[s].seed};
-		for (size_t i = 0; i < conv_series[s].n; i++) {
-			struct conv_job j;
-			conv_series[s].pose(&j, &rng, i);
-			j.q.threads = 1;
-			hold(&j, true, &m);
-			check_free();
-		}
-		snprintf(name, sizeof name, "gpu: %s", conv_series[s].name);
-		check_end(&m, name);
-	}
+	j->q.threads = 1;
+	hold(j, true, m);
 }
 
 /* More planes than there are blocks along an axis of a grid but the first. */
@@ -201,7 +188,10 @@ deconvolve(struct conv_job *j, float *to)
 void
 check_gpu_wconv(void)
 {
-	series_agree();
+	check_whose("gpu: ");
+	for (size_t s = 0; s < CONV_SERIES; s++)
+		conv_check(&conv_series[s], hold_both);
+	check_whose("");
 	planes_agree();
 	memory_agrees(300000, "gpu: wconv, as many tiles at a time as fit in memory", convolve);
 	check_on_devices("gpu: wconv gives the bytes of one device", shares_agree);

@@ -61,7 +61,12 @@ extern const struct conv_series {
 	const char *name;
 	void (*pose)(struct conv_job *j, struct check_rng *rng, size_t i);
 	size_t n, seed;
+	bool product; /* kernels are products, whose sums are direct */
 } conv_series[CONV_SERIES];
+
+/* The test of a series: each problem goes to hold(). */
+void
+conv_check(const struct conv_series *s, void (*hold)(struct check_many *m, struct conv_job *j));
 
 /* Runs the adjoint of a plan over a whole item; not 0: it failed. */
 typedef int conv_scatter(struct wconv_plan *p, const void *in, void *out);

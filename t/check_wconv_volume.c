@@ -20,19 +20,15 @@ static void
 pose(struct volume_job *j, size_t shape, bool in_double, struct check_rng *rng)
 {
 	const size_t *n = shapes[shape][0], *k = shapes[shape][1], nk = k[0] * k[1] * k[2];
+	struct conv_job slice;
 
-	*j = (struct volume_job){.n = n[0] * n[1] * n[2]};
-	j->q = (struct wconv_problem){.w = n[0],
-				      .h = n[1],
-				      .d = n[2],
-				      .kw = k[0],
-				      .kh = k[1],
-				      .kd = k[2],
-				      .cx = k[0] / 2,
-				      .cy = k[1] / 2,
-				      .cz = k[2] - 1,
-				      .in_double = in_double,
-				      .threads = 2};
+	conv_pose(&slice, n[0], n[1], k[0], k[1], 1, 1);
+	*j = (struct volume_job){.q = slice.q, .n = n[0] * n[1] * n[2]};
+	j->q.node_x = j->q.node_y = NULL;
+	j->q.d = n[2];
+	j->q.kd = k[2];
+	j->q.cz = k[2] - 1;
+	j->q.in_double = in_double;
 	j->in = check_alloc(j->n, sizeof *j->in);
 	j->samples = check_alloc(j->n, sizeof(double));
 	j->kernel = check_alloc(nk, sizeof(double));
@@ -171,10 +167,6 @@ check_restore(struct check_many *m, struct check_rng *rng, size_t i)
 	pose(&j, 3, true, rng);
 	j.q.edge = edges[i % 4];
 	j.q.correlate = i / 4 % 2;
-	j.q.W = j.q.w;
-	j.q.H = j.q.h;
-	j.q.gx = j.q.gy = j.q.planes = 1;
-	j.q.degree = -1;
 	j.q.in = j.q.out = IMG_F64;
 	j.q.method = WCONV_FFT;
 	const struct wconv_restore_options o = {.least_squares = i / 16 == 1,
