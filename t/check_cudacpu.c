@@ -8,9 +8,7 @@
 
 #include "common/base/par.h"
 #include "gpu/gpu.h"
-#include "t/check.h"
 #include "t/check_gpu.h"
-#include "t/cudacpu/selftest.h"
 
 static void
 run_selftests(void)

@@ -7,16 +7,13 @@
 
 #include "gpu/gpu.h"
 #include "t/check.h"
+#include "t/cudacpu/selftest.h"
 
 /* Absent in check-gpu. */
 void cudacpu_order(int order, unsigned seed) __attribute__((weak));
 void cudacpu_memory(size_t bytes) __attribute__((weak));
-void cudacpu_devices(int n) __attribute__((weak));
 void cudacpu_large(int yes) __attribute__((weak));
 void cudacpu_driver(int version, int kernels) __attribute__((weak));
-
-/* The races found since the last call; only in `make races`. */
-int cudacpu_races(void) __attribute__((weak));
 
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
 

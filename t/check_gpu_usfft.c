@@ -161,32 +161,32 @@ strides_agree(struct check_rng *r)
 	usfft_free(p);
 }
 
+/* A grid of 2^31 cells, and a device without memory. */
 static void
 too_large(void)
 {
-	struct usfft_options o = {.dim = 1, .tol = 1e-6, .n = {4096}, .threads = 1};
+	static const struct {
+		size_t cells, memory;
+		const char *says, *name;
+	} cases[] = {{(size_t)1 << 31, 0, "too large", "gpu: usfft refuses a grid of 2^31 cells"},
+		     {0, 1000, "memory", "gpu: usfft says that the device has no memory"}};
+	const struct usfft_options o = {.dim = 1, .tol = 1e-6, .n = {4096}, .threads = 1};
 	double x = 0;
 	const struct usfft_points pt = {.m = 1, .stride = 1, .x = {&x}};
-	struct usfft_plan *p;
-	size_t bad;
 
-	if (usfft_plan(&p, &o))
-		die("no plan");
-	p->grid.n[0] = (size_t)1 << 31;
-	check(gpu_usfft_points(gpu_on, p, &pt, NULL, 0, &bad) == -EIO &&
-		  strstr(gpu_why(gpu_on), "too large"),
-	      "gpu: usfft refuses a grid of 2^31 cells", "%s", gpu_why(gpu_on));
-	usfft_free(p);
-	if (!cudacpu_memory)
-		return;
-	check_memory(1000);
-	if (usfft_plan(&p, &o))
-		die("no plan");
-	check(gpu_usfft_points(gpu_on, p, &pt, NULL, 0, &bad) == -EIO &&
-		  strstr(gpu_why(gpu_on), "memory"),
-	      "gpu: usfft says that the device has no memory", "%s", gpu_why(gpu_on));
+	for (int i = 0; i < (cudacpu_memory ? 2 : 1); i++) {
+		struct usfft_plan *p;
+		size_t bad;
+		check_memory(cases[i].memory);
+		if (usfft_plan(&p, &o))
+			die("no plan");
+		p->grid.n[0] = cases[i].cells ? cases[i].cells : p->grid.n[0];
+		check(gpu_usfft_points(gpu_on, p, &pt, NULL, 0, &bad) == -EIO &&
+			  strstr(gpu_why(gpu_on), cases[i].says),
+		      cases[i].name, "%s", gpu_why(gpu_on));
+		usfft_free(p);
+	}
 	check_memory(0);
-	usfft_free(p);
 }
 
 void

@@ -31,7 +31,7 @@ extern const struct cudacpu_fault cudacpu_faults[] __attribute__((weak));
 /* How many devices there are; NULL on a GPU. */
 void cudacpu_devices(int n) __attribute__((weak));
 
-/* The races found since the last call: races.cu. */
+/* The races found since the last call: races.cu, only in `make races`. */
 int cudacpu_races(void) __attribute__((weak));
 
 #endif

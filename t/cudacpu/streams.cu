@@ -181,15 +181,6 @@ cudacpu_drain(void)
 }
 
 cudaError_t
-cudaDeviceSynchronize(void)
-{
-	if (cudacpu_captures())
-		return cudacpu_result(cudaErrorStreamCaptureUnsupported);
-	cudacpu_drain();
-	return cudaSuccess;
-}
-
-cudaError_t
 cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
 	return cudaMemcpyAsync(to, from, bytes, kind, NULL);
@@ -215,12 +206,6 @@ cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, c
 	if (e != cudaSuccess)
 		count(-1);
 	return e == cudaSuccess && s && must_wait(to, from, kind) ? cudaStreamSynchronize(s) : e;
-}
-
-cudaError_t
-cudaMemset(void *p, int v, size_t bytes)
-{
-	return cudaMemsetAsync(p, v, bytes, NULL);
 }
 
 cudaError_t

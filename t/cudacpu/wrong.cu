@@ -33,7 +33,7 @@ take_words(unsigned n)
 	unsigned *a = nullptr;
 
 	if (cudaMalloc(&a, n * sizeof *a) == cudaSuccess)
-		cudaMemset(a, 0, n * sizeof *a);
+		cudaMemsetAsync(a, 0, n * sizeof *a, NULL);
 	return a;
 }
 
