@@ -303,30 +303,11 @@ bench_paper(size_t m, size_t nk, size_t rounds)
 	drop(&j);
 }
 
-/* Milliseconds by size of kernel: direct sums up to where transforms win. */
-static void
-bench_sizes(void)
-{
-	printf("M = 2048, N_K = 16: Mpixel/s by kernel size\n");
-	for (size_t n = 3; n <= 31; n += n < 15 ? 2 : 8) {
-		struct job j = pose(2048, 16, n, (size_t)par_threads(0));
-		double best = 1e9;
-		for (int i = 0; i < 5; i++) {
-			const double t = clock_now();
-			run_wconv(&j);
-			best = fmin(best, clock_now() - t);
-		}
-		printf("  N = %2zu %10.0f\n", n, 2048 * 2.048 / best / 1e3);
-		drop(&j);
-	}
-}
-
 int
 main(void)
 {
 	bench_paper(1024, 8, 15);
 	bench_paper(2048, 16, 9);
 	bench_paper(4096, 32, 5);
-	bench_sizes();
 	return 0;
 }
