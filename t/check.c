@@ -125,15 +125,6 @@ check_apart(const void *got, bool single, const double *want, size_t n, double l
 	return diff == 0 ? 0 : sqrt(diff / fmax(norm, least * least));
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} programs[] = {
-#define PROGRAM(name) {#name, check_##name},
-    CHECK_PROGRAMS(PROGRAM)
-#undef PROGRAM
-};
-
 /* What main() was given. */
 static int named;
 static char **names;
@@ -156,6 +147,13 @@ check_wanted(const char *name)
 	return !named;
 }
 
+static void
+run_wanted(const char *name, void (*checks)(void))
+{
+	if (checks && check_wanted(name))
+		checks();
+}
+
 int
 main(int argc, char **argv)
 {
@@ -163,9 +161,9 @@ main(int argc, char **argv)
 	par_threads(1);
 	named = argc - 1;
 	names = argv + 1;
-	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
-		if (programs[i].run && check_wanted(programs[i].name))
-			programs[i].run();
+#define PROGRAM(name) run_wanted(#name, check_##name)
+	CHECK_PROGRAMS(PROGRAM);
+#undef PROGRAM
 	printf("1..%zu\n", tests);
 	return failed ? 1 : 0;
 }

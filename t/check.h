@@ -20,14 +20,12 @@
 #include "t/rng.h"
 
 /* The checks of each program, of t/check_NAME.c; NULL where that is not linked. */
-#define CHECK_PROGRAMS(P)                                                                  \
-	P(common)                                                                          \
-	P(limits)                                                                          \
-	P(samples) P(segy) P(part) P(pipeline) P(label) P(combine) P(distance) P(rawwarp)  \
-	    P(cudacpu) P(gpu) P(usfft) P(radon) P(wconv) P(psfmatch) P(emst) P(rawpalette) \
-		P(dptrace) P(morphrec)
-#define PROGRAM(name) void check_##name(void) __attribute__((weak));
-CHECK_PROGRAMS(PROGRAM)
+#define CHECK_PROGRAMS(P)                                                                      \
+	P(common), P(limits), P(samples), P(segy), P(part), P(pipeline), P(label), P(combine), \
+	    P(distance), P(rawwarp), P(cudacpu), P(gpu), P(usfft), P(radon), P(wconv),         \
+	    P(psfmatch), P(emst), P(rawpalette), P(dptrace), P(morphrec)
+#define PROGRAM(name) check_##name(void)
+__attribute__((weak)) void CHECK_PROGRAMS(PROGRAM);
 #undef PROGRAM
 
 /* One test: ok or not, its name says the behaviour; when not ok, why (printf) goes out as a comment. */
