@@ -94,8 +94,7 @@ make_gain(struct wconv_adjoint *a, struct why *why)
 	if (!e && divides)
 		divide_by_sums(p, a->s.gain, !unknown, sum);
 	wconv_free(zero);
-	weir_free(known);
-	weir_free(sum);
+	weir_free_all(known, sum);
 	return e;
 }
 
@@ -248,10 +247,5 @@ wconv_adjoint_free(struct wconv_adjoint *a)
 {
 	if (!a)
 		return;
-	weir_free(a->s.gain);
-	weir_free(a->s.tiles);
-	weir_free(a->s.picture);
-	weir_free(a->s.folded);
-	weir_free(a->scratch);
-	weir_free(a);
+	weir_free_all(a->s.gain, a->s.tiles, a->s.picture, a->s.folded, a->scratch, a);
 }

@@ -140,9 +140,5 @@ wconv_io_run(struct wconv_io *io, const struct wconv_flow *f, struct progress *b
 void
 wconv_io_end(struct wconv_io *io)
 {
-	for (size_t i = 0; i < 2; i++) {
-		weir_free(io->source.at[i]);
-		weir_free(io->sink.at[i]);
-	}
-	weir_free(io);
+	weir_free_all(io->source.at[0], io->source.at[1], io->sink.at[0], io->sink.at[1], io);
 }

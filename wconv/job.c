@@ -810,8 +810,5 @@ job_drop_whole(struct wconv_flow *f)
 {
 	struct whole *w = f->with;
 
-	weir_free(w->line);
-	weir_free(w->from);
-	weir_free(w->to);
-	weir_free(w);
+	weir_free_all(w->line, w->from, w->to, w);
 }

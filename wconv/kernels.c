@@ -175,9 +175,7 @@ void
 wconv_drop_kernels(struct wconv_kernels *k)
 {
 	img_free(&k->file);
-	weir_free(k->samples);
-	weir_free(k->node_x);
-	weir_free(k->node_y);
+	weir_free_all(k->samples, k->node_x, k->node_y);
 	*k = (struct wconv_kernels){0};
 }
 

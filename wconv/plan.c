@@ -884,40 +884,12 @@ wconv_free(struct wconv_plan *p)
 	if (!p)
 		return;
 	wconv_free(p->plain);
-	void *const owned[] = {p->factors,
-			       p->scale,
-			       p->sum,
-			       p->weight,
-			       p->like_right,
-			       p->like_below,
-			       p->row,
-			       p->mask,
-			       p->flags,
-			       p->doubt,
-			       p->spectra,
-			       p->mean,
-			       p->row_sums,
-			       p->kernel,
-			       p->slot_holds,
-			       p->claimed,
-			       p->band,
-			       p->scratch,
-			       p->result,
-			       p->squares,
-			       p->x.left,
-			       p->x.right,
-			       p->x.node,
-			       p->x.tile,
-			       p->y.left,
-			       p->y.right,
-			       p->y.node,
-			       p->y.tile,
-			       p->rows.half.twiddle,
-			       p->rows.place,
-			       p->rows.turn,
-			       p->columns.twiddle};
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
+	weir_free_all(p->factors, p->scale, p->sum, p->weight, p->like_right, p->like_below, p->row,
+		      p->mask, p->flags, p->doubt, p->spectra, p->mean, p->row_sums, p->kernel,
+		      p->slot_holds, p->claimed, p->band, p->scratch, p->result, p->squares,
+		      p->x.left, p->x.right, p->x.node, p->x.tile, p->y.left, p->y.right, p->y.node,
+		      p->y.tile, p->rows.half.twiddle, p->rows.place, p->rows.turn,
+		      p->columns.twiddle);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);
 	weir_unmap(p->outside_mask, p->pitch, 1);
 	weir_free(p);

@@ -111,10 +111,7 @@ psfmatch_make_kernels(struct psfmatch_kernels *k, enum psfmatch_basis basis, siz
 void
 psfmatch_free_kernels(struct psfmatch_kernels *k)
 {
-	weir_free(k->x);
-	weir_free(k->y);
-	weir_free(k->sum);
-	weir_free(k->which);
+	weir_free_all(k->x, k->y, k->sum, k->which);
 	*k = (struct psfmatch_kernels){0};
 }
 

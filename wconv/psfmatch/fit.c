@@ -244,8 +244,7 @@ make_penalty(struct psfmatch_normal *f)
 		psfmatch_gram(l, n, samples, 1, f->room, f->penalty);
 	}
 	const int e = kernel && l && f->penalty ? 0 : -ENOMEM;
-	weir_free(kernel);
-	weir_free(l);
+	weir_free_all(kernel, l);
 	return e;
 }
 
@@ -286,12 +285,9 @@ psfmatch_make_normal(struct psfmatch_normal *f)
 void
 psfmatch_free_normal(struct psfmatch_normal *f)
 {
-	void *const owned[] = {f->s, f->first,	 f->terms,  f->moment, f->a,
-			       f->g, f->penalty, f->memory, f->planes, f->room};
-
 	psfmatch_free_kernels(&f->k);
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
+	weir_free_all(f->s, f->first, f->terms, f->moment, f->a, f->g, f->penalty, f->memory,
+		      f->planes, f->room);
 }
 
 /* ---- noise ---- */
@@ -857,7 +853,6 @@ psfmatch_fit(struct psfmatch *m, const float *ref, const float *new, size_t w, s
 void
 psfmatch_free(struct psfmatch *m)
 {
-	weir_free(m->kernel);
-	weir_free(m->b);
+	weir_free_all(m->kernel, m->b);
 	*m = (struct psfmatch){0};
 }

@@ -151,9 +151,6 @@ wconv_restore_free(struct wconv_restore *r)
 	wconv_volume_free(r->volume);
 	wconv_adjoint_free(r->adjoint);
 	wconv_free(r->plan);
-	void *const owned[] = {r->x,	r->p,	 r->s,	   r->f,      r->r,	 r->row,
-			       r->last, r->gain, r->along, r->before, r->node_x, r->node_y};
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		weir_free(owned[i]);
-	weir_free(r);
+	weir_free_all(r->x, r->p, r->s, r->f, r->r, r->row, r->last, r->gain, r->along, r->before,
+		      r->node_x, r->node_y, r);
 }

@@ -118,10 +118,6 @@ wconv_volume_free(struct wconv_volume *v)
 	if (!v)
 		return;
 	v->core->unplan(v);
-	for (int i = 0; i < 3; i++)
-		weir_free(v->axis[i].from);
-	weir_free(v->work);
-	weir_free(v->kernel);
-	weir_free(v->columns);
-	weir_free(v);
+	weir_free_all(v->axis[0].from, v->axis[1].from, v->axis[2].from, v->work, v->kernel,
+		      v->columns, v);
 }
