@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
@@ -347,53 +346,39 @@ job_end(struct job *j)
 
 /* Refuses samples that a float cannot hold, or that transforms would turn into infinities. */
 
-enum { PARTS = 16, CHUNK = 1 << 14 };
+/* Define largest_float() and largest_double(), which return the largest absolute value of the finite samples of x[n]. */
+#define LARGEST(F, MOST)                                                                 \
+	static double largest_##F(const F *x, size_t n)                                  \
+	{                                                                                \
+		F most = 0;                                                              \
+		_Pragma("omp simd reduction(max : most)") for (size_t i = 0; i < n; i++) \
+		{                                                                        \
+			const F v = x[i] < 0 ? -x[i] : x[i];                             \
+			most = v <= MOST && v > most ? v : most;                         \
+		}                                                                        \
+		return (double)most;                                                     \
+	}
 
-/* Returns the largest absolute value of the finite samples of x[n], n <= CHUNK. */
-WEIR_CLONES_OF(float, largest_finite_float, (const float *x, size_t n), (x, n))
-{
-	float part[PARTS] = {0}, most = 0;
-	size_t i = 0;
-
-	for (; i + PARTS <= n; i += PARTS)
-#pragma omp simd
-		for (size_t k = 0; k < PARTS; k++) {
-			const float v = fabsf(x[i + k]);
-			part[k] = v > part[k] && v <= FLT_MAX ? v : part[k];
-		}
-	for (size_t k = 0; i < n; i++, k++)
-		part[k] = fmaxf(part[k], isfinite(x[i]) ? fabsf(x[i]) : 0);
-	for (size_t k = 0; k < PARTS; k++)
-		most = fmaxf(most, part[k]);
-	return most;
-}
+LARGEST(float, FLT_MAX)
+LARGEST(double, DBL_MAX)
 
 static double
-largest_finite_double(const double *x, size_t n)
+largest_finite(const struct job *j, const void *samples, enum img_type type, size_t n)
 {
-	double most = 0;
-
-	for (size_t i = 0; i < n; i++)
-		most = fmax(most, isfinite(x[i]) ? fabs(x[i]) : 0);
-	return most;
-}
-
-static double
-largest_finite(const void *samples, enum img_type type, size_t n, int threads)
-{
+	enum { CHUNK = 1 << 14 };
+	const int threads = n > CHUNK ? j->args->common.threads : 1;
 	double most = 0;
 
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(max : most)
 	for (size_t i = 0; i < n; i += CHUNK) {
 		const size_t k = n - i < CHUNK ? n - i : CHUNK;
-		const char *at = (const char *)samples + i * img_type_size(type);
-		double whole[CHUNK], v;
+		const void *at = (const char *)samples + i * img_type_size(type);
+		double whole[CHUNK];
 		if (!img_is_float(type))
 			sample_load(whole, at, type, k);
-		v = type == IMG_F32
-			? (double)largest_finite_float((const float *)(const void *)at, k)
-			: largest_finite_double(type == IMG_F64 ? (const void *)at : whole, k);
-		most = v > most ? v : most;
+		most = fmax(most, type == IMG_F32   ? largest_float(at, k)
+				  : type == IMG_F64 ? largest_double(at, k)
+						    : largest_double(whole, k));
 	}
 	return most;
 }
@@ -409,8 +394,7 @@ check_range(const struct job *j, const void *samples, enum img_type type, size_t
 	double most = 0;
 
 	if (img_is_float(type) && limit < (type == IMG_F64 ? DBL_MAX : (double)FLT_MAX))
-		most = fmax(most, largest_finite(samples, type, n,
-						 n > CHUNK ? j->args->common.threads : 1));
+		most = largest_finite(j, samples, type, n);
 	if (most > limit)
 		raw_die(j->in,
 			"a sample of absolute value %.6g is too large, and sums would overflow: "
@@ -422,8 +406,7 @@ check_range(const struct job *j, const void *samples, enum img_type type, size_t
 static void
 check_digits(struct job *j, const void *samples, size_t n)
 {
-	const double most =
-	    largest_finite(samples, j->q.in, n, n > CHUNK ? j->args->common.threads : 1);
+	const double most = largest_finite(j, samples, j->q.in, n);
 
 	if (most >= 0x1p53) /* where doubles lie 2 apart */
 		raw_die(j->in,
