@@ -32,7 +32,7 @@ struct morphrec_plan {
 };
 
 /*
- * Makes *p for that problem. Returns 0 or -ENOMEM; *p is then zeroed. The method tile
+ * Makes *p for that problem. Returns 0 or -ENOMEM. The method tile
  * allocates all that a run needs: .4 % of the mask with AVX-512, .7 % with AVX2, 1.5 % on other CPUs. The method heap
  * allocates 16 bytes for each pixel of a picture or volume, for copies of marker and mask.
  */

@@ -32,6 +32,8 @@ struct morphrec_problem {
 	/* Method tile: called now and then, by one thread at a time; share: tiles visited so far / all tiles; or NULL. */
 	void (*step)(void *with, double share);
 	void *step_with;
+	/* Method tile: a row of tile_kernels; NULL: that of this CPU. */
+	const struct tile_kernel *const *kernels;
 };
 
 /* How a run went: for --stats. */

@@ -65,7 +65,7 @@ compare_random(struct job (*make)(struct check_rng *r, int i), int cases,
 		oracle(&a);
 		a.what.method = method;
 		for (int level = 0; level <= (each_level ? (int)weir_cpu : 0); level++) {
-			a.kernels = each_level ? tile_kernels[level] : NULL;
+			a.what.kernels = each_level ? tile_kernels[level] : NULL;
 			for (a.what.threads = 1; a.what.threads <= (job_on ? 1 : 3);
 			     a.what.threads += 2)
 				job_compare(&a, &m[level]);

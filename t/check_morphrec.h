@@ -18,7 +18,6 @@ struct job {
 	struct morphrec_problem what;
 	size_t n, bytes;
 	void *J, *I, *got, *want;
-	const struct tile_kernel *const *kernels; /* NULL: the best of this CPU */
 };
 
 /* threads 0: 1 */

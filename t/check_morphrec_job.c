@@ -104,10 +104,6 @@ job_run(struct job *a)
 		return !morphrec_direct(&a->what, a->got, a->I);
 	if (morphrec_plan(&p, &a->what))
 		return false;
-	if (a->kernels) {
-		engine_free(p.engine);
-		p.engine = engine_new(&a->what, a->kernels);
-	}
 	morphrec_clip(&p, a->got, a->I);
 	const bool ran =
 	    job_on ? job_on(&p, a) : !morphrec_run(&p, a->got, a->I) && same_at_once(&p, a);

@@ -13,14 +13,14 @@ cube(int conn, const struct tile_kernel *const *kernels, size_t own[3])
 {
 	const bool volume = morphrec_is_volume(conn);
 	struct job a = job_new(IMG_F64, SIDE, volume ? SIDE : HIGH, volume ? SIDE : 1, conn, false);
-	struct engine *e;
+	struct morphrec_plan p;
 
-	a.kernels = kernels;
-	e = engine_new(&a.what, kernels);
-	own[0] = e->x.own;
-	own[1] = e->y.own;
-	own[2] = e->z.own;
-	engine_free(e);
+	a.what.kernels = kernels;
+	morphrec_plan(&p, &a.what);
+	own[0] = p.engine->x.own;
+	own[1] = p.engine->y.own;
+	own[2] = p.engine->z.own;
+	morphrec_free(&p);
 	return a;
 }
 
@@ -107,7 +107,7 @@ volumes(struct seams *s)
 		a.what.threads = 1 + i % 3;
 		a.what.max_mem = i % 5 == 0;
 		for (int level = 0; level <= (int)weir_cpu; level++) {
-			a.kernels = tile_kernels[level];
+			a.what.kernels = tile_kernels[level];
 			job_compare(&a, &s[level].volumes);
 		}
 		check_free();
@@ -116,8 +116,7 @@ volumes(struct seams *s)
 
 /* Raises some pixels of the result under the mask, and resumes. It must end as a run on that marker does. */
 static void
-resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const *kernels,
-	    struct check_many *m)
+resume_once(struct job *a, struct check_rng *r, struct check_many *m)
 {
 	const struct key_map map = morphrec_keys(&a->what);
 	const size_t size = img_type_size(a->what.type), most = 1 + rng_below(r, 40);
@@ -125,8 +124,6 @@ resume_once(struct job *a, struct check_rng *r, const struct tile_kernel *const 
 	struct morphrec_plan p;
 
 	morphrec_plan(&p, &a->what);
-	engine_free(p.engine);
-	p.engine = engine_new(&a->what, kernels);
 	morphrec_clip(&p, a->J, a->I);
 	morphrec_run(&p, a->J, a->I);
 	for (size_t i = 0; i < most; i++) {
@@ -156,7 +153,8 @@ resumes(struct seams *s)
 				       1 + rng_below(&r, volume ? 24 : 3), conns[i % 5], i / 5 % 2);
 		job_fill(&a, &r, (enum style)(i % STYLES));
 		a.what.threads = 1 + i % 3;
-		resume_once(&a, &r, tile_kernels[level], &s[level].risen);
+		a.what.kernels = tile_kernels[level];
+		resume_once(&a, &r, &s[level].risen);
 		check_free();
 	}
 }
@@ -206,7 +204,7 @@ check_morphrec_units(void)
 	for (int i = 0; i < 12; i++) {
 		static const size_t h[] = {1200, 20, 240}, d[] = {1, 120, 20};
 		struct job a = job_new(IMG_U8, 100, h[i % 3], d[i % 3], i % 3 ? 26 : 8, false);
-		a.kernels = watched;
+		a.what.kernels = watched;
 		a.what.threads = WORKERS;
 		job_check(&a, &r, (enum style)(i / 3 % STYLES), &m);
 		check_free();

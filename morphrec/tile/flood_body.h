@@ -1,4 +1,4 @@
-/* The flood of engine.c for one element type. This file is a template: see by_type.h. */
+/* The flood of morphrec.c for one element type. This file is a template: see by_type.h. */
 
 /* Pixels that have risen but have not raised their neighbours yet, in the tile's coordinates. */
 struct N(wait) {
