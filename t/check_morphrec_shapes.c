@@ -31,11 +31,10 @@ random_shape(struct check_rng *r, unsigned kind, bool volume, struct morphrec_fo
 	v[0] = 1;
 	switch (kind) {
 	case FOOT_BOX:
-		return shape_box(s, radii);
 	case FOOT_DISK:
-		return shape_disk(s, radii);
 	case FOOT_BALL:
-		return shape_ball(s, radii);
+		radii[2] = kind == FOOT_DISK ? 0 : radii[2];
+		return shape_solid(s, radii, kind != FOOT_BOX);
 	case FOOT_LINE:
 		return shape_line(s, whole, foot->degrees);
 	default:
@@ -106,7 +105,7 @@ squares_agree(struct check_many *m, struct check_rng *r, size_t i)
 
 	job_fill(&a, r, NOISE);
 	a.what.threads = 1 + (int)(i % 3);
-	int err = shape_box(&s, box);
+	int err = shape_solid(&s, box, false);
 	err = err ? err : erode_by(&a.what, &s, 1, a.want, a.I);
 	err = err ? err : erode_square(&a.what, radius, a.got, a.I);
 	check_case(m, !err && !memcmp(a.got, a.want, a.bytes), "%s, radius %zu", job_name(&a),

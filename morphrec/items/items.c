@@ -315,22 +315,13 @@ shape_for(const struct item *i, const struct img *x)
 	for (int k = 0; k < 3; k++)
 		if (r[k] > MOST && (a->kind != ARGS_SQUARE || *a->unit))
 			raw_die(i->in, "a radius of %g pixels is above %d", r[k], MOST);
-	switch (a->kind) {
-	case ARGS_SQUARE:
-		err = *a->unit ? shape_box(&s, r) : 0;
-		break;
-	case ARGS_DISK:
-		err = shape_disk(&s, r);
-		break;
-	case ARGS_BALL:
-		err = shape_ball(&s, r);
-		break;
-	case ARGS_LINE:
-		err = shape_line(&s, a->o.r, a->degrees);
-		break;
-	case ARGS_PICTURE:
+	r[2] = a->kind == ARGS_DISK ? 0 : r[2];
+	if (a->kind == ARGS_PICTURE)
 		err = shape_picture(&s, i->picture);
-	}
+	else if (a->kind == ARGS_LINE)
+		err = shape_line(&s, a->o.r, a->degrees);
+	else if (a->kind != ARGS_SQUARE || *a->unit)
+		err = shape_solid(&s, r, a->kind != ARGS_SQUARE);
 	if (err == -ENOMEM)
 		raw_die(i->in, "no memory for the shape");
 	if (err)

@@ -4,8 +4,47 @@
 
 #include <stdint.h>
 
-#include "morphrec/ops/shape.h"
 #include "morphrec/problem.h"
+
+/* Flat shapes for openings and closings, as runs of pixels. */
+
+/* Pixels first..last of row dy of slice dz, all counted from the shape's centre. */
+struct shape_run {
+	ptrdiff_t dz, dy, first, last;
+};
+
+struct shape {
+	struct shape_run *run; /* owned */
+	size_t n;
+};
+
+/*
+ * All return 0, -ENOMEM, or shape_picture() -EINVAL for what is no picture and -EDOM where it has no pixel.
+ *
+ *	solid	a box, |x| <= rx, |y| <= ry, |z| <= rz, or a ball in it, (x / rx)^2 + (y / ry)^2 + (z / rz)^2 <= 1, a disk
+ *		where rz is 0. r: radii along x, y, z in pixels, each >= 0
+ *	line	the pixels nearest to a line through the centre. The line makes an angle of `degrees` with the x axis,
+ *		towards the first row. It has one pixel for each t, |t| <= r cos, along the axis that it is closer to.
+ *	picture	the samples of x, a picture or a volume, that are not 0; its centre is at half its sizes, rounded down
+ */
+int shape_solid(struct shape *s, const double r[3], bool ball);
+int shape_line(struct shape *s, size_t r, double degrees);
+int shape_picture(struct shape *s, const struct img *x);
+
+/* Frees the runs of s. It accepts a zeroed shape. */
+void shape_free(struct shape *s);
+
+/*
+ * Erosion by a flat shape. It works on keys, so where the problem erodes the values are dilated.
+ *
+ * erode_by() erodes f `times` times into J. One erosion gives pixel p the lowest key of f at p + s for all s of the shape. Pixels
+ * outside the picture do not count. In images only the slice of the shape that holds its centre is used. Returns 0 or -ENOMEM.
+ */
+int erode_by(const struct morphrec_problem *a, const struct shape *s, size_t times, void *J,
+	     const void *f);
+
+/* Erodes by a square of side 2 r + 1, in a volume by a cube, along one axis after the other. Returns 0 or -ENOMEM. */
+int erode_square(const struct morphrec_problem *a, size_t r, void *J, const void *f);
 
 /* Area opening: a peak of fewer than `area` pixels is cut down to the level at which it holds `area` pixels. */
 
