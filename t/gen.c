@@ -114,12 +114,16 @@ set_pictures(struct img *x, const float *v, size_t n)
 {
 	const unsigned given = img_maxval(x);
 	const double max = given ? given : img_type_size(x->type) == 1 ? 255 : 65535;
+	const enum img_type type = x->type;
 
+	/* Signed integers wrap, so that they have numbers below 0. */
+	x->type = type == IMG_I8 ? IMG_U8 : type == IMG_I16 ? IMG_U16 : type;
 	for (size_t i = 0; i < n; i++)
 		if (img_is_float(x->type))
 			set(x, i, (double)v[i]);
 		else
 			set(x, i, floor(fmin(fmax((double)v[i], 0), 1) * max + .5));
+	x->type = type;
 }
 
 static struct img
