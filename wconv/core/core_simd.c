@@ -79,32 +79,35 @@ forward_pass(size_t radix, vec *x, size_t n, size_t len, const real *w)
 		}
 }
 
-/* The input points of a transform, outside its array: `head` points at first, the others up to n at rest, then zeros. */
+/*
+ * The input points of a transform, outside its array: `before` zeros, then `head` points at first, or these times their weights, or
+ * the others up to n at rest, then zeros.
+ */
 struct points {
+	size_t before, head, n;
 	const vec *first, *rest;
-	size_t head, n;
+	const real *weight;
 };
-
-INLINE const vec *
-find_point(const struct points *p, size_t i)
-{
-	static const vec zero[2];
-
-	return i < p->head ? p->first + 2 * i : i < p->n ? p->rest + 2 * (i - p->head) : zero;
-}
 
 /* The first pass, reading its points from elsewhere. This saves copying them: 4 % of a run. */
 INLINE void
-forward_first(size_t radix, const struct points *from, vec *x, size_t n, const real *w)
+forward_first(size_t radix, const struct points *from, bool weighted, vec *x, size_t n,
+	      const real *w)
 {
+	static const vec zero[2];
 	const size_t m = n / radix;
 	vec re[8], im[8];
 
 	for (size_t j = 0; j < m; j++) {
 		for (size_t q = 0; q < radix; q++) {
-			const vec *p = find_point(from, j + q * m);
-			re[q] = p[0];
-			im[q] = p[1];
+			const size_t i =
+			    j + q * m - from->before; /* wraps to a huge value before 0 */
+			const bool in = i < from->head;
+			const vec *p = in	     ? from->first + 2 * i
+				       : i < from->n ? from->rest + 2 * (i - from->head)
+						     : zero;
+			re[q] = !weighted ? p[0] : in ? from->weight[i] * p[0] : (vec){0};
+			im[q] = !weighted ? p[1] : in ? from->weight[i] * p[1] : (vec){0};
 		}
 		dft((int)radix, re, im);
 		twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
@@ -258,7 +261,7 @@ forward_passes(const struct wconv_fft *f, size_t first, vec *x)
 static void
 fft_forward_from(const struct wconv_fft *f, const struct points *from, vec *x)
 {
-	BY_RADIX(f->radix[0], forward_first, from, x, f->n, f->twiddle);
+	BY_RADIX(f->radix[0], forward_first, from, false, x, f->n, f->twiddle);
 	forward_passes(f, 1, x);
 }
 
@@ -784,8 +787,10 @@ sum_row(const real *const *window, size_t kh, size_t kw, size_t n, const struct 
  *
  *	F(x,y) = sum_i row[i] L(x+i,y),  L(x,y) = sum_j column[j] window[y+j](x)
  *
- * LINES rows of L are computed together, and then as many rows of F. So a row of the window is read from the second-level cache
- * once for LINES rows of results. Each result is summed in the same order in whichever rows it is computed.
+ * and with one kernel of 3x3, 5x5 or 7x7 for the whole picture. LINES rows of L, or of F, are computed together. So a row of the
+ * window is read from the second-level cache once for LINES rows of results, and a vector that belongs to several of them is loaded
+ * once. The size of a small kernel is a constant of the code, and the compiler unrolls all loops over it; with variables, this was
+ * no faster than sum_row(). Each result is summed in the same order in whichever rows it is computed.
  */
 
 /*
@@ -794,79 +799,101 @@ sum_row(const real *const *window, size_t kh, size_t kw, size_t n, const struct 
  */
 enum { LINES = 4, FEW = 8 };
 
-/* One factor of the kernel: its samples, and how many are summed in one part. */
+/* A column, a row, or all columns of a small kernel: its taps, n or n x n of them, and how many columns are summed in one part. */
 struct factor {
+	enum { DOWN, ACROSS, SQUARE } way;
 	const real *tap;
 	size_t n, part;
 };
 
-static struct factor
-find_factor(const real *tap, size_t n)
-{
-	const size_t parts = (n + FEW - 1) / FEW;
-
-	return (struct factor){tap, n, (n + parts - 1) / parts};
-}
-
 /*
- * Sums taps k .. end-1 for `near` vectors of `lines` lines from x on. down: tap k of a sum belongs to the row k rows below, else to
+ * Sums taps k .. end-1 for `near` vectors of `lines` lines from x on. A tap k of a sum belongs to the row k rows below, or to
  * the sample k columns to the right. Vector b of line l is part[l near + b].
  */
 INLINE void
-sum_taps(const real *tap, bool down, const real *const *row, size_t lines, size_t near, size_t x,
+sum_taps(const struct factor *f, const real *const *row, size_t lines, size_t near, size_t x,
 	 size_t k, size_t end, vec part[SUMS])
 {
+	const bool down = f->way == DOWN;
+
 	for (size_t l = 0; l < lines; l++)
 		for (size_t b = 0; b < near; b++)
-			part[l * near + b] = tap[k] * *(const loose *)(row[l + (down ? k : 0)] + x +
-								       (down ? 0 : k) + b * LANES);
+			part[l * near + b] =
+			    f->tap[k] * *(const loose *)(row[l + (down ? k : 0)] + x +
+							 (down ? 0 : k) + b * LANES);
 	for (k++; k < end; k++)
 		for (size_t l = 0; l < lines; l++)
 			for (size_t b = 0; b < near; b++)
 				part[l * near + b] +=
-				    tap[k] * *(const loose *)(row[l + (down ? k : 0)] + x +
-							      (down ? 0 : k) + b * LANES);
+				    f->tap[k] * *(const loose *)(row[l + (down ? k : 0)] + x +
+								 (down ? 0 : k) + b * LANES);
+}
+
+/* Does the same with columns i .. end-1 of a small kernel. */
+INLINE void
+sum_columns(const struct factor *f, const real *const *row, size_t lines, size_t near, size_t x,
+	    size_t i, size_t end, vec part[SUMS])
+{
+	for (size_t q = 0; q < lines * near; q++)
+		part[q] = (vec){0};
+	for (; i < end; i++)
+		for (size_t j = 0; j < f->n; j++)
+			for (size_t l = 0; l < lines; l++)
+				for (size_t b = 0; b < near; b++)
+					part[l * near + b] +=
+					    f->tap[j * f->n + i] *
+					    *(const loose *)(row[l + j] + x + i + b * LANES);
+}
+
+INLINE void
+sum_some(const struct factor *f, const real *const *row, size_t lines, size_t near, size_t x,
+	 size_t k, size_t end, vec part[SUMS])
+{
+	if (f->way == SQUARE)
+		sum_columns(f, row, lines, near, x, k, end, part);
+	else
+		sum_taps(f, row, lines, near, x, k, end, part);
 }
 
 /* Sums all taps, and their parts by Kahan's method. */
 INLINE void
-sum_factor(const struct factor *f, bool down, const real *const *row, size_t lines, size_t near,
-	   size_t x, vec sum[SUMS])
+sum_factor(const struct factor *f, const real *const *row, size_t lines, size_t near, size_t x,
+	   vec sum[SUMS])
 {
-	sum_taps(f->tap, down, row, lines, near, x, 0, f->part, sum);
+	vec lost[SUMS], part[SUMS];
+
+	sum_some(f, row, lines, near, x, 0, f->part, sum);
 	if (f->n == f->part)
 		return;
-	vec lost[SUMS] = {{0}}, part[SUMS];
+	for (size_t q = 0; q < lines * near; q++)
+		lost[q] = (vec){0};
 	for (size_t k = f->part; k < f->n; k += f->part) {
 		const size_t end = f->n - k < f->part ? f->n : k + f->part;
-		sum_taps(f->tap, down, row, lines, near, x, k, end, part);
+		sum_some(f, row, lines, near, x, k, end, part);
 		add_parts(part, lines * near, sum, lost);
 	}
 }
 
-/* Stores n samples, at most `near` vectors, of `lines` lines. Whole vectors go without memcpy(), which is a call for n samples. */
+/*
+ * Computes n samples of `lines` lines of sums, and stores them in rows of out. Whole vectors go without memcpy(), which is a call for
+ * n samples.
+ */
 INLINE void
-store_lines(const vec sum[SUMS], size_t lines, size_t near, size_t n, real *out, size_t pitch)
-{
-	for (size_t l = 0; l < lines; l++)
-		if (n >= near * LANES)
-			for (size_t b = 0; b < near; b++)
-				*(loose *)(out + l * pitch + b * LANES) = sum[l * near + b];
-		else
-			memcpy(out + l * pitch, sum + l * near, n * sizeof *out);
-}
-
-/* Computes n samples of `lines` lines of sums, and stores them in rows of out. */
-INLINE void
-sum_lines(const struct factor *f, bool down, const real *const *row, size_t lines, size_t n,
-	  real *out, size_t pitch)
+sum_lines(const struct factor *f, const real *const *row, size_t lines, size_t n, real *out,
+	  size_t pitch)
 {
 	const size_t near = lines == 1 ? NEAR : SUMS / lines;
 
 	for (size_t x = 0; x < n; x += near * LANES) {
 		vec sum[SUMS];
-		sum_factor(f, down, row, lines, near, x, sum);
-		store_lines(sum, lines, near, n - x, out + x, pitch);
+		sum_factor(f, row, lines, near, x, sum);
+		for (size_t l = 0; l < lines; l++)
+			if (n - x >= near * LANES)
+				for (size_t b = 0; b < near; b++)
+					*(loose *)(out + l * pitch + x + b * LANES) =
+					    sum[l * near + b];
+			else
+				memcpy(out + l * pitch + x, sum + l * near, (n - x) * sizeof *out);
 	}
 }
 
@@ -877,9 +904,9 @@ line_length(size_t n, size_t kw)
 	return (n + kw - 1 + NEAR * LANES) / LANES * LANES + LANES;
 }
 
-/* What convolve_product() needs: the factors, LINES lines of work space, and where rows of results go. */
+/* What convolve_rows() needs: the factors, LINES lines of work space for two of them, and where rows of results go. */
 struct product {
-	struct factor column, across;
+	struct factor first, across;
 	real *line;
 	size_t line_pitch;
 	real *out;
@@ -892,15 +919,18 @@ convolve_lines(const struct product *p, const real *const *window, size_t y, siz
 {
 	const real *at[LINES];
 
+	if (p->first.way == SQUARE) {
+		sum_lines(&p->first, window + y, lines, n, p->out + y * p->pitch, p->pitch);
+		return;
+	}
 	for (size_t l = 0; l < LINES; l++)
 		at[l] = p->line + l * p->line_pitch;
-	sum_lines(&p->column, true, window + y, lines, n + p->across.n - 1, p->line, p->line_pitch);
-	sum_lines(&p->across, false, at, lines, n, p->out + y * p->pitch, p->pitch);
+	sum_lines(&p->first, window + y, lines, n + p->across.n - 1, p->line, p->line_pitch);
+	sum_lines(&p->across, at, lines, n, p->out + y * p->pitch, p->pitch);
 }
 
-/* Convolves rows of n results. */
-static void
-convolve_product(const struct product *p, const real *const *window, size_t rows, size_t n)
+INLINE void
+convolve_rows(const struct product *p, const real *const *window, size_t rows, size_t n)
 {
 	size_t y = 0;
 
@@ -908,6 +938,24 @@ convolve_product(const struct product *p, const real *const *window, size_t rows
 		convolve_lines(p, window, y, LINES, n);
 	for (; y < rows; y++)
 		convolve_lines(p, window, y, 1, n);
+}
+
+/* Convolves rows of n results with k x k taps, for which wconv_is_small() holds: at most PART taps are summed in one part. */
+static void
+convolve_small(const real *tap, size_t k, const real *const *window, size_t rows, size_t n,
+	       real *out, size_t pitch)
+{
+	struct product p = {.first = {SQUARE, tap, 3, 3}, .out = out, .pitch = pitch};
+
+	if (k == 3) {
+		convolve_rows(&p, window, rows, n);
+	} else if (k == 5) {
+		p.first = (struct factor){SQUARE, tap, 5, PART / 5};
+		convolve_rows(&p, window, rows, n);
+	} else {
+		p.first = (struct factor){SQUARE, tap, 7, PART / 7};
+		convolve_rows(&p, window, rows, n);
+	}
 }
 
 #include "wconv/core/tile_body.h"

@@ -114,34 +114,6 @@ transform_source(const struct wconv_plan *p, struct spread_work *s, const struct
 		}
 }
 
-/* Rows of one block times their weights: `before` zeros, the rows, then zeros up to the length of the transform. */
-struct weighted {
-	const vec *from;
-	const real *weight;
-	size_t before, rows;
-};
-
-/* forward_first() for weighted rows. This saves copying them. */
-INLINE void
-weighted_first(size_t radix, const struct weighted *f, vec *x, size_t n, const real *w)
-{
-	const size_t m = n / radix;
-	vec re[8], im[8];
-
-	for (size_t j = 0; j < m; j++) {
-		for (size_t q = 0; q < radix; q++) {
-			const size_t y =
-			    j + q * m - f->before; /* wraps to a huge value before it */
-			const bool in = y < f->rows;
-			re[q] = in ? f->weight[y] * f->from[2 * y] : (vec){0};
-			im[q] = in ? f->weight[y] * f->from[2 * y + 1] : (vec){0};
-		}
-		dft((int)radix, re, im);
-		twiddle(radix, w + 2 * j * (radix - 1), false, re, im);
-		store_points(radix, x + 2 * j, m, re, im);
-	}
-}
-
 /* to = a conj(k); with add, to += a conj(k) */
 static void
 multiply_conjugate(const vec *restrict a, const vec *restrict k, size_t n, bool add,
@@ -204,16 +176,18 @@ spread_block(const struct wconv_plan *p, struct work *w, size_t block, size_t ro
 	for (size_t i = 0; i < w->x.n; i++)
 		for (size_t j = 0; j < w->y.n; j++) {
 			const size_t fx = w->x.first[i], fy = w->y.first[j];
-			const struct weighted f = {w->blend + (i * p->rows.blocks + block) * stride,
-						   w->y.weight + j * w->y.stride, p->q.kh - 1,
-						   rows};
+			const struct points f = {.before = p->q.kh - 1,
+						 .first = w->blend +
+							  (i * p->rows.blocks + block) * stride,
+						 .head = rows,
+						 .weight = w->y.weight + j * w->y.stride};
 			if (wconv_kernel(p, fx, fy) == SIZE_MAX)
 				continue;
 			if (held) {
 				multiply_conjugate(w->a, held, n, summed, w->b);
 				summed = true;
 			}
-			BY_RADIX(p->columns.radix[0], weighted_first, &f, w->a, n,
+			BY_RADIX(p->columns.radix[0], forward_first, &f, true, w->a, n,
 				 p->columns.twiddle);
 			forward_passes(&p->columns, 1, w->a);
 			held = (const vec *)find_kernel(p, fx, fy) + block * n * 2;
@@ -386,8 +360,7 @@ spread_product(const struct wconv_plan *p, struct spread_work *s, const struct s
 		weigh_row(f, y, NULL, kw - 1, s->pitch - f->n - (kw - 1), s->row + y * s->pitch);
 		s->seen[kh - 1 + y] = s->row + y * s->pitch;
 	}
-	const struct product turned = find_product(p, &s->w, true, to, pitch);
-	convolve_product(&turned, s->seen, window, f->n + kw - 1);
+	convolve_product(p, &s->w, true, s->seen, window, f->n + kw - 1, to, pitch);
 }
 
 static void
@@ -433,13 +406,11 @@ spread(const struct wconv_plan *p, const struct wconv_spread *a, size_t tx, size
 	const struct source f = {(const real *)a->in + from,
 				 a->gain ? (const real *)a->gain + from : NULL, width,
 				 (size_t)(Y->b - Y->a), (size_t)(X->b - X->a)};
-	const double scale = p->direct ? 1 : .25 / ((double)p->rows.n * (double)p->columns.n);
 	real *to = find_tile(p, a, tx, ty);
 	struct spread_work s;
 
 	lay_out_spread(p, at, &s);
-	weigh(p, &p->x, X, &p->y, Y, scale, &s.w.x);
-	weigh(p, &p->y, Y, &p->x, X, 1, &s.w.y);
+	prepare(p, tx, ty, at, &s.w);
 	if (p->direct) {
 		spread_near(p, &s, &f, X, to, a->tile_pitch);
 		return;

@@ -1,84 +1,4 @@
 /*
- * Direct sums with one kernel of 3x3, 5x5 or 7x7 for the whole picture. LINES rows of results are computed together, down the
- * columns of the kernel: a vector of the window that belongs to several of them is loaded once. The kernel's size is a constant
- * of the code, and the compiler unrolls all loops over it. Each result is summed in the same order in whichever rows it is
- * computed. With the size in variables, this was no faster than sum_row() of core_simd.c.
- */
-
-/* Sums columns i .. end-1 of k x k taps for `near` vectors of `lines` lines from x on. Vector b of line l is part[l near + b]. */
-INLINE void
-sum_columns(const real *tap, size_t k, const real *const *row, size_t lines, size_t near, size_t x,
-	    size_t i, size_t end, vec part[SUMS])
-{
-	for (size_t q = 0; q < lines * near; q++)
-		part[q] = (vec){0};
-	for (; i < end; i++)
-		for (size_t j = 0; j < k; j++)
-			for (size_t l = 0; l < lines; l++)
-				for (size_t b = 0; b < near; b++)
-					part[l * near + b] +=
-					    tap[j * k + i] *
-					    *(const loose *)(row[l + j] + x + i + b * LANES);
-}
-
-/* Sums all taps: at most PART of them, and these parts by Kahan's method. */
-INLINE void
-sum_small(const real *tap, size_t k, const real *const *row, size_t lines, size_t near, size_t x,
-	  vec sum[SUMS])
-{
-	const size_t columns = PART / k < k ? PART / k : k;
-	vec lost[SUMS], part[SUMS];
-
-	sum_columns(tap, k, row, lines, near, x, 0, columns, sum);
-	for (size_t q = 0; q < lines * near; q++)
-		lost[q] = (vec){0};
-	for (size_t i = columns; i < k; i += columns) {
-		sum_columns(tap, k, row, lines, near, x, i, k - i < columns ? k : i + columns,
-			    part);
-		add_parts(part, lines * near, sum, lost);
-	}
-}
-
-/* Convolves `lines` rows of n results. */
-INLINE void
-convolve_some(const real *tap, size_t k, const real *const *row, size_t lines, size_t n, real *out,
-	      size_t pitch)
-{
-	const size_t near = lines == 1 ? NEAR : SUMS / lines;
-
-	for (size_t x = 0; x < n; x += near * LANES) {
-		vec sum[SUMS];
-		sum_small(tap, k, row, lines, near, x, sum);
-		store_lines(sum, lines, near, n - x, out + x, pitch);
-	}
-}
-
-INLINE void
-convolve_all(const real *tap, size_t k, const real *const *window, size_t rows, size_t n, real *out,
-	     size_t pitch)
-{
-	size_t y = 0;
-
-	for (; rows - y >= LINES; y += LINES)
-		convolve_some(tap, k, window + y, LINES, n, out + y * pitch, pitch);
-	for (; y < rows; y++)
-		convolve_some(tap, k, window + y, 1, n, out + y * pitch, pitch);
-}
-
-/* Convolves rows of n results with k x k taps, for which wconv_is_small() holds. */
-static void
-convolve_small(const real *tap, size_t k, const real *const *window, size_t rows, size_t n,
-	       real *out, size_t pitch)
-{
-	if (k == 3)
-		convolve_all(tap, 3, window, rows, n, out, pitch);
-	else if (k == 5)
-		convolve_all(tap, 5, window, rows, n, out, pitch);
-	else
-		convolve_all(tap, 7, window, rows, n, out, pitch);
-}
-
-/*
  * One tile of results, by either method.
  *
  * Bilinear weights separate, w = wy(y) wx(x), and so does the inverse transform. The spectrum of a tile is processed in
@@ -288,7 +208,7 @@ convolve_block(const struct wconv_plan *p, struct work *w, const struct spectra 
 	const size_t n = rows + p->q.kh - 1, stride = round_up(p->y.longest, LANES) * 2;
 	const size_t head = s->first + n <= s->depth ? n : s->depth - s->first;
 
-	const struct points window = {ring + 2 * s->first, ring, head, n};
+	const struct points window = {0, head, n, ring + 2 * s->first, ring, NULL};
 
 	fft_forward_from(&p->columns, &window, w->a);
 	for (size_t i = 0; i < w->x.n; i++)
@@ -383,15 +303,22 @@ convolve_fft(const struct wconv_plan *p, struct work *w, const struct spectra *s
 
 /* --- by direct sums ------------------------------------------------------------------------------------------------ */
 
-/* Returns the factors of the kernel as windows see it, or turned by half a turn, and where rows of results go. */
-INLINE struct product
-find_product(const struct wconv_plan *p, const struct work *w, bool turned, real *out, size_t pitch)
+/* Convolves rows of n results with the kernel's column and row, as windows see them, or turned by half a turn. */
+static void
+convolve_product(const struct wconv_plan *p, const struct work *w, bool turned,
+		 const real *const *window, size_t rows, size_t n, real *out, size_t pitch)
 {
-	const size_t kh = p->q.kh, kw = p->q.kw;
+	const size_t kh = p->q.kh, kw = p->q.kw, down = (kh + FEW - 1) / FEW,
+		     across = (kw + FEW - 1) / FEW;
 	const real *tap = (const real *)p->factors + (turned ? kh + kw : 0);
+	const struct product f = {{DOWN, tap, kh, (kh + down - 1) / down},
+				  {ACROSS, tap + kh, kw, (kw + across - 1) / across},
+				  w->lines,
+				  w->line_pitch,
+				  out,
+				  pitch};
 
-	return (struct product){
-	    find_factor(tap, kh), find_factor(tap + kh, kw), w->lines, w->line_pitch, out, pitch};
+	convolve_rows(&f, window, rows, n);
 }
 
 static void
@@ -402,8 +329,7 @@ convolve_near(const struct wconv_plan *p, struct work *w, size_t rows, size_t n,
 	const struct row_taps t = {w->x.n, taps, w->x.stride, w->taps, w->x.weight};
 
 	if (p->product) {
-		const struct product f = find_product(p, w, false, out, pitch);
-		convolve_product(&f, w->window, rows, n);
+		convolve_product(p, w, false, w->window, rows, n, out, pitch);
 		return;
 	}
 	if (wconv_is_small(p)) {
@@ -591,7 +517,7 @@ transform_kernel(const struct wconv_plan *p, size_t k, struct work *w, vec *to, 
 			       2 * n, NULL);
 	}
 	for (size_t b = 0; b < p->rows.blocks; b++) {
-		const struct points rows = {to + 2 * b * n, NULL, kh, kh};
+		const struct points rows = {.head = kh, .first = to + 2 * b * n};
 		fft_forward_from(&p->columns, &rows, to + 2 * b * n);
 	}
 }
