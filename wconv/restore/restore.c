@@ -130,10 +130,15 @@ wconv_restore_run(struct wconv_restore *r, const void *y, void *x, struct wconv_
 {
 	const struct wconv_restore_steps *s =
 	    r->in_double ? &wconv_restore_f64 : &wconv_restore_f32;
+	const size_t size = r->in_double ? sizeof(double) : sizeof(float), row = r->w * size;
 
 	if (r->o.least_squares ? s->least_squares(r, y, done, why) : s->lucy(r, y, done, why))
 		return -1;
-	s->cut(r, x);
+	/* the part of the estimate that lies where the data do */
+	for (size_t i = 0; i < r->h; i++) {
+		const size_t k = (i / r->rows + r->oz) * r->erows + i % r->rows + r->oy;
+		memcpy((char *)x + i * row, (const char *)r->x + (k * r->ew + r->ox) * size, row);
+	}
 	return 0;
 }
 

@@ -141,16 +141,12 @@ double wconv_restore_tiny(const struct wconv_restore *r);
 void wconv_restore_apply(struct wconv_restore *r, bool transpose, const void *from, void *to,
 			 void (*row)(void *r, size_t row, const void *samples));
 
-/*
- * The methods in one precision. lucy and least_squares return 0, or -1 with a sentence in why.
- * cut copies the part of the estimate that lies where the data do.
- */
+/* The methods in one precision. They return 0, or -1 with a sentence in why. */
 struct wconv_restore_steps {
 	int (*lucy)(struct wconv_restore *r, const void *y, struct wconv_restored *done,
 		    struct why *why);
 	int (*least_squares)(struct wconv_restore *r, const void *y, struct wconv_restored *done,
 			     struct why *why);
-	void (*cut)(const struct wconv_restore *r, void *to);
 };
 extern const struct wconv_restore_steps wconv_restore_f32, wconv_restore_f64;
 

@@ -330,18 +330,4 @@ least_squares(struct wconv_restore *d, const void *data, struct wconv_restored *
 	}
 }
 
-/* Copies the part of the estimate that lies where the data do. */
-static void
-cut(const struct wconv_restore *d, void *to)
-{
-	const real *x = d->x;
-	real *out = to;
-
-	for (size_t i = 0; i < d->h; i++) {
-		const size_t row = (i / d->rows + d->oz) * d->erows + i % d->rows + d->oy;
-		for (size_t k = 0; k < d->w; k++)
-			out[i * d->w + k] = x[row * d->ew + k + d->ox];
-	}
-}
-
-const struct wconv_restore_steps SIMD_NAME(wconv_restore) = {lucy, least_squares, cut};
+const struct wconv_restore_steps SIMD_NAME(wconv_restore) = {lucy, least_squares};
