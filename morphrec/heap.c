@@ -36,9 +36,9 @@ struct heap_cluster {
 	size_t w, h, d; /* with the frame */
 	size_t pieces;	/* arrays that are reconstructed one by one: slices, or 1 volume */
 	int n;		/* neighbours before a pixel in raster order; as many lie after it */
-	ptrdiff_t to[2 * HALF]; /* those before, then their opposites */
-	uint64_t *J, *I;	/* [d][h][w] of one piece */
-	struct morphrec_figures figures;
+	ptrdiff_t to[2 * HALF];		  /* those before, then their opposites */
+	uint64_t *J, *I;		  /* [d][h][w] of one piece */
+	struct morphrec_figures *figures; /* of the run */
 };
 
 struct pixel {
@@ -325,13 +325,6 @@ cluster_run(struct heap *h, size_t bands, size_t reach, int threads)
 	}
 }
 
-static void
-heap_free(struct heap *h)
-{
-	weir_free(h->node);
-	weir_free(h->in);
-}
-
 /* Sets up the heap of rows [first, end) of a row of `row` pixels. */
 static int
 heap_new(struct heap *h, struct heap_cluster *s, size_t r, size_t first, size_t end)
@@ -366,9 +359,9 @@ run_bands(struct heap_cluster *s, size_t node, size_t heaps, int threads)
 		cluster_run(h, bands, 2 * row, threads);
 	for (size_t b = 0; h && b < bands; b++) {
 		err = h[b].err ? h[b].err : err;
-		s->figures.rises += h[b].rises;
-		s->figures.stale += h[b].stale;
-		heap_free(&h[b]);
+		s->figures->rises += h[b].rises;
+		s->figures->stale += h[b].stale;
+		weir_free_all(h[b].node, h[b].in);
 	}
 	weir_free(h);
 	return err;
@@ -428,7 +421,7 @@ run_piece(struct heap_cluster *s, const struct morphrec_problem *a, void *J, con
 #pragma omp parallel for num_threads(threads) if (threads > 1) reduction(+ : risen)
 	for (size_t i = 0; i < (err ? 0 : rows); i++)
 		risen += store_row(s, a, J, at, i);
-	s->figures.risen += risen;
+	s->figures->risen += risen;
 	return err;
 }
 
@@ -439,12 +432,9 @@ heaps_run(struct heap_cluster *s, const struct morphrec_problem *what,
 	const size_t one = what->w * what->h * what->d / s->pieces;
 	int err = 0;
 
-	s->figures = (struct morphrec_figures){0};
+	s->figures = figures;
 	for (size_t i = 0; !err && i < s->pieces; i++)
 		err = run_piece(s, what, J, I, i * one);
-	figures->risen += s->figures.risen;
-	figures->rises += s->figures.rises;
-	figures->stale += s->figures.stale;
 	return err;
 }
 
