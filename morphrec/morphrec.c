@@ -57,8 +57,6 @@ static tile_flood *const floods[] = BY_TYPE(flood);
 
 /* ---- units ---- */
 
-/* A unit of the tile engine: chooses the next tile, and keeps what was raised in each from outside. */
-
 /* --- the lists: doubly linked, first in, first out, one a level ------------------------------------------------- */
 
 static void

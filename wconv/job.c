@@ -344,8 +344,6 @@ job_end(struct job *j)
 
 /* ---- ranges ---- */
 
-/* Refuses samples that a float cannot hold, or that transforms would turn into infinities. */
-
 /* Define largest_float() and largest_double(), which return the largest absolute value of the finite samples of x[n]. */
 #define LARGEST(F, MOST)                                                                 \
 	static double largest_##F(const F *x, size_t n)                                  \

@@ -296,8 +296,6 @@ find_product(struct wconv_plan *p)
 
 /* ---- kernels ---- */
 
-/* The statistics of the kernels that planning needs: their sums, and which neighbours have the same samples. */
-
 static size_t
 kernel_offset(const struct wconv_problem *q, size_t k)
 {

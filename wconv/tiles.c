@@ -333,8 +333,6 @@ cut_tiles(struct wconv_axis *x, size_t longest, double tile, double fun, double 
 
 /* ---- tiles ---- */
 
-/* The planner chooses method, lengths of transforms, and tiles. It takes the cheapest by the table of costs. */
-
 /* Size of the tiles of direct sums: wide enough for blocks of 64 pixels, low enough that all threads get some. */
 enum { NEAR_WIDTH = 1024, NEAR_HEIGHT = 32 };
 

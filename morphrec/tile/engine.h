@@ -124,8 +124,6 @@ tile_level(const struct tile_job *job, uint64_t key)
 	return (uint8_t)(l < TILE_LEVELS - 2 ? l + 1 : TILE_LEVELS - 1);
 }
 
-/* The data of the tile engine, and one unit of its work. */
-
 /* A tile: what was raised in it from outside, and its place in the list of its level. */
 struct record {
 	uint32_t next, prev;

@@ -127,8 +127,6 @@ psfmatch_add_kernel(const struct psfmatch_kernels *b, size_t k, double by, doubl
 
 /* ---- differences ---- */
 
-/* The result of a fit: the difference of two pictures. */
-
 void
 psfmatch_powers(const struct psfmatch *m, int degree, double x, double y, double *p)
 {

@@ -44,8 +44,6 @@ misfit_of(const struct psfmatch_normal *f, const struct psfmatch_stamp *s, doubl
 
 /* ---- equations ---- */
 
-/* The normal equations: sums over the stamps, and their assembly. */
-
 /* GROUP: stamps that are added at once. CHUNK: elements of a stamp's sums that are added at once, so that they fit the cache. */
 enum { GROUP = 16, CHUNK = 512 };
 

@@ -335,8 +335,6 @@ void psfmatch_sum_stamp(const struct psfmatch_field *f, const struct psfmatch_ke
 /* Returns what struct psfmatch calls sharp, for a model of which all else is filled in. */
 double psfmatch_sharpness(const struct psfmatch *m);
 
-/* The normal equations of the fit. */
-
 /*
  * A stamp has n functions: the kernels of the basis, and the background's terms. The coefficient of a kernel is a polynomial.
  * Those of kernel 0 and of the background's terms are constants. The terms of function f's coefficient are the unknowns

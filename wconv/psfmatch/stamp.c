@@ -263,8 +263,6 @@ sum_shifts(const struct view *v, double *q, double *b)
 
 /* ---- sums ---- */
 
-/* The sums over the pixels of a stamp. */
-
 enum { TOGETHER = 8, SLACK = 64 };
 
 /* to[i] = sum_a tap[a] from[i + (size - 1 - a) stride], i < n */
