@@ -345,16 +345,22 @@ job_end(struct job *j)
 /* ---- ranges ---- */
 
 /* Define largest_float() and largest_double(), which return the largest absolute value of the finite samples of x[n]. */
-#define LARGEST(F, MOST)                                                                 \
-	static double largest_##F(const F *x, size_t n)                                  \
-	{                                                                                \
-		F most = 0;                                                              \
-		_Pragma("omp simd reduction(max : most)") for (size_t i = 0; i < n; i++) \
-		{                                                                        \
-			const F v = x[i] < 0 ? -x[i] : x[i];                             \
-			most = v <= MOST && v > most ? v : most;                         \
-		}                                                                        \
-		return (double)most;                                                     \
+#define LARGEST(F, MOST)                                                          \
+	static double largest_##F(const F *x, size_t n)                           \
+	{                                                                         \
+		enum { PARTS = 16 };                                              \
+		F part[PARTS] = {0}, most = 0;                                    \
+		for (size_t i = 0; i < n; i += PARTS) {                           \
+			const size_t m = n - i < PARTS ? n - i : PARTS;           \
+			_Pragma("omp simd") for (size_t k = 0; k < m; k++)        \
+			{                                                         \
+				const F v = x[i + k] < 0 ? -x[i + k] : x[i + k];  \
+				part[k] = v <= MOST && v > part[k] ? v : part[k]; \
+			}                                                         \
+		}                                                                 \
+		for (size_t k = 0; k < PARTS; k++)                                \
+			most = part[k] > most ? part[k] : most;                   \
+		return (double)most;                                              \
 	}
 
 LARGEST(float, FLT_MAX)
