@@ -179,7 +179,7 @@ subtract_all(const struct psfmatch *m, float *made, const float *ref, float *new
 
 /* Describes the kernels to wconv. */
 static struct wconv_problem
-pose(const struct psfmatch *m, size_t w, size_t h, bool variance, int threads)
+pose(const struct psfmatch *m, size_t w, size_t h, enum psfmatch_how how, int threads)
 {
 	const size_t planes = psfmatch_terms(m->degree);
 
@@ -205,16 +205,16 @@ pose(const struct psfmatch *m, size_t w, size_t h, bool variance, int threads)
 				      .scale_y = m->scale_y,
 				      .cx = m->size / 2,
 				      .cy = m->size / 2,
-				      .edge = WCONV_NEAREST,
-				      .variance = variance,
+				      .edge = how == PSFMATCH_MIRROR ? WCONV_MIRROR : WCONV_NEAREST,
+				      .variance = how == PSFMATCH_SQUARED,
 				      .threads = threads};
 }
 
 int
-psfmatch_convolve(const struct psfmatch *m, const float *from, size_t w, size_t h, bool variance,
-		  int threads, float *to, struct why *why)
+psfmatch_convolve(const struct psfmatch *m, const float *from, size_t w, size_t h,
+		  enum psfmatch_how how, int threads, float *to, struct why *why)
 {
-	const struct wconv_problem q = pose(m, w, h, variance, threads);
+	const struct wconv_problem q = pose(m, w, h, how, threads);
 	struct wconv_plan *p;
 
 	if (wconv_plan(&p, &q, why))
@@ -237,8 +237,8 @@ psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t
 
 	if (!made)
 		return why_set(why, "no memory");
-	const int e =
-	    psfmatch_convolve(m, m->exchanged ? new : ref, w, h, false, threads, made, why);
+	const int e = psfmatch_convolve(m, m->exchanged ? new : ref, w, h, PSFMATCH_PLAIN, threads,
+					made, why);
 	if (!e)
 		subtract_all(m, made, ref, new, w, h, threads);
 	weir_free(made);

@@ -28,6 +28,33 @@ find_light(const float *x, size_t w, size_t h, double sky, int threads, float *t
 	}
 }
 
+/*
+ * Makes light NaN where it matters what is beyond the edges: the difference would change by more than PSFMATCH_RIM times the noise
+ * of the skies if `of`, the light that is convolved, was mirrored there and not repeated. A star at an edge gave false alarms.
+ */
+static int
+drop_rim(const struct psfmatch *m, const float *of, size_t w, size_t h, int threads, float *light,
+	 struct why *why)
+{
+	const size_t half = m->size / 2;
+	const double by = m->exchanged ? 1 / m->ratio : m->ratio;
+	const double limit = PSFMATCH_RIM * hypot(m->noise[1], by * m->noise[0]);
+	float *made = weir_alloc_large(2 * w * h, sizeof *made), *other = made + w * h;
+
+	if (!made)
+		return why_set(why, "no memory");
+	int e = psfmatch_convolve(m, of, w, h, PSFMATCH_PLAIN, threads, made, why);
+	e = e ? e : psfmatch_convolve(m, of, w, h, PSFMATCH_MIRROR, threads, other, why);
+	for (size_t i = 0; i < w * h && !e; i++) {
+		const size_t x = i % w, y = i / w;
+		if ((x < half || y < half || x + half >= w || y + half >= h) &&
+		    fabs((double)(made[i] - other[i])) > limit)
+			light[i] = NAN;
+	}
+	weir_free(made);
+	return e;
+}
+
 int
 psfmatch_find_light(const struct psfmatch *m, const float *ref, const float *new, size_t w,
 		    size_t h, int threads, float *light, struct why *why)
@@ -37,7 +64,8 @@ psfmatch_find_light(const struct psfmatch *m, const float *ref, const float *new
 	if (!of)
 		return why_set(why, "no memory");
 	find_light(m->exchanged ? new : ref, w, h, m->level[0], threads, of);
-	const int e = psfmatch_convolve(m, of, w, h, true, threads, light, why);
+	int e = psfmatch_convolve(m, of, w, h, PSFMATCH_SQUARED, threads, light, why);
+	e = e ? e : drop_rim(m, of, w, h, threads, light, why);
 	find_light(m->exchanged ? ref : new, w, h, m->level[1], threads, of);
 #pragma omp parallel for num_threads(threads) schedule(static)
 	for (size_t i = 0; i < w * h; i++)

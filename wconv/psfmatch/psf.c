@@ -194,7 +194,7 @@ improve_all(const struct psfmatch *m, const float *points, const float *frame, s
 
 	memcpy(left, frame, w * h * sizeof *left);
 	e = e ? e : psfmatch_subtract(m, points, left, w, h, threads, why);
-	e = e ? e : psfmatch_convolve(m, points, w, h, false, threads, model, why);
+	e = e ? e : psfmatch_convolve(m, points, w, h, PSFMATCH_PLAIN, threads, model, why);
 	for (size_t i = 0; i < stars->n && !e; i++)
 		if (stars->s[i].light > 0)
 			improve(left, model, w, stars->width, room, stars->s + i);

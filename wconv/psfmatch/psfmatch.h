@@ -26,13 +26,14 @@
 
 #include "common/base/why.h"
 
-/* Limits: see sky, sharp, width and blur of struct psfmatch, and psfmatch_align(). The last: the default size. */
+/* Limits: see sky, sharp, width and blur of struct psfmatch, and psfmatch_align(). Then the default size; see drop_rim(). */
 #define PSFMATCH_CURVED .25
 #define PSFMATCH_SHARP	2.6
 #define PSFMATCH_WIDTH	4
 #define PSFMATCH_ROOM	3
 #define PSFMATCH_NEAR	1.5
 #define PSFMATCH_SIZE	21
+#define PSFMATCH_RIM	.3
 
 enum psfmatch_basis { PSFMATCH_GAUSS, PSFMATCH_DELTA };
 
@@ -132,9 +133,12 @@ psfmatch_terms(int degree)
 int psfmatch_subtract(const struct psfmatch *m, const float *ref, float *new, size_t w, size_t h,
 		      int threads, struct why *why);
 
-/* Convolves from[h][w], or variances, with the kernels, or with the squares of each. Returns as psfmatch_subtract() does. */
+/* The picture is repeated beyond its edges, or mirrored; or it holds variances, and the kernels are squared. */
+enum psfmatch_how { PSFMATCH_PLAIN, PSFMATCH_MIRROR, PSFMATCH_SQUARED };
+
+/* Convolves from[h][w] with the kernels. Returns as psfmatch_subtract() does. */
 int psfmatch_convolve(const struct psfmatch *m, const float *from, size_t w, size_t h,
-		      bool variance, int threads, float *to, struct why *why);
+		      enum psfmatch_how how, int threads, float *to, struct why *why);
 
 /*
  * The deviation of each pixel of a difference. With A, the picture that is convolved, and B, the other one, it is the root of
@@ -151,7 +155,7 @@ struct psfmatch_noise {
 	double sky, gain, error;
 };
 
-/* Fills in light[h][w], the P of pictures that are still whole. Returns as psfmatch_subtract() does. */
+/* Fills in light[h][w], the P of whole pictures; NaN where what is beyond the edges matters. Returns as psfmatch_subtract() does. */
 int psfmatch_find_light(const struct psfmatch *m, const float *ref, const float *new, size_t w,
 			size_t h, int threads, float *light, struct why *why);
 
