@@ -96,7 +96,7 @@ scale_kernel(struct job *j, const struct img *x)
 
 	for (int a = 0; a < (made.axes < 3 ? 2 : 3); a++) {
 		const struct img_axis *axis = x->dim > first + a ? &x->axis[first + a] : NULL;
-		if (!axis || !axis->unit || strcmp(axis->unit, made.unit) || !axis->spacing)
+		if (!axis || !axis->unit || strcmp(axis->unit, made.unit) || !(fabs(axis->spacing) > 0))
 			raw_die(j->in, "--gaussian: its axis %d has no unit %s%s%s", first + a,
 				made.unit, axis && axis->unit ? ", but " : "",
 				axis && axis->unit ? axis->unit : "");
