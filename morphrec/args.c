@@ -47,8 +47,11 @@ static const struct opt table[] = {
      .value = MORPHREC_REGMIN},
     {'m', "mask", OPT_STR, AT(mask), "FILE", "the mask; the marker is the input"},
     {'e', "dual", OPT_FLAG, AT(erode), NULL, "with -m: reconstruct by erosion"},
-    {'c', "connectivity", OPT_INT, AT(conn), "N", "neighbours: 4 or 8 (8), in a volume 6, 18 or 26",
-     .lo = 4, .hi = 26, .words = "4|6|8|18|26", .seen = AT(has_conn)},
+    {'c', "connectivity", OPT_INT, AT(conn), "N",
+     "neighbours: 4 or 8 (8), in a volume 6, 18 or 26 (26)", .lo = 4, .hi = 26,
+     .words = "4|6|8|18|26"},
+    {0, "volume", OPT_SET, AT(depth), NULL, "a stack is a volume", .value = IMG_VOLUME},
+    {0, "slices", OPT_SET, AT(depth), NULL, "a stack is no volume", .value = IMG_SLICES},
     {0, "nan", OPT_WORD, AT(nan), "HOW", "NaN samples: error, barrier or frame (error)",
      .words = "error|barrier|frame"},
     {0, "max-mem", OPT_SIZE, AT(max_mem), "BYTES", "keep the pictures in files, work in bands",
@@ -165,15 +168,17 @@ read_shape(struct args *a)
 	read_kind(a, shape);
 	if (*a->unit && a->kind > ARGS_BALL)
 		die_usage("--shape=%s: takes a radius in pixels, not in %s", shape, a->unit);
-	if (a->kind == ARGS_BALL && (a->conn == 4 || a->conn == 8))
-		die_usage("--shape=ball: goes with -c 6, 18 or 26; a disk is for pictures");
+	if (a->kind == ARGS_BALL && a->depth == IMG_SLICES)
+		die_usage("--shape=ball: goes with volumes; a disk is for pictures");
+	a->depth = a->kind == ARGS_BALL ? IMG_VOLUME : a->depth;
 }
 
 /* Dies when options contradict each other. */
 static void
 check(const struct args *a)
 {
-	if (a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 && a->conn != 26)
+	if (a->conn && a->conn != 4 && a->conn != 8 && a->conn != 6 && a->conn != 18 &&
+	    a->conn != 26)
 		die_usage("--connectivity: %d is not one of 4, 8, 6, 18, 26", a->conn);
 	if (a->erode && !a->mask)
 		die_usage("-e, --dual: goes with a mask (-m) only");
@@ -210,7 +215,7 @@ check(const struct args *a)
 struct args
 morphrec_args(int argc, char **argv)
 {
-	struct args a = {.conn = 8, .unit = ""};
+	struct args a = {.unit = ""};
 
 	opt_parse(&program, argc, argv, &a, &a.path, &a.npath);
 	if (a.mask && a.has_erode && a.reach == one) { /* -e was so called */
@@ -219,6 +224,7 @@ morphrec_args(int argc, char **argv)
 		a.erode = true;
 	}
 	choose(&a);
+	a.depth = (int)raw_depth(a.depth, a.conn);
 	read_shape(&a);
 	check(&a);
 	if (a.hysteresis) {

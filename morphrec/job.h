@@ -30,8 +30,9 @@ struct args {
 	double degrees; /* ARGS_LINE */
 	const char *hysteresis;
 	bool has_hmax, has_hmin, has_hdome, has_open, has_close, has_tophat, has_area,
-	    has_area_close, has_dilate, has_erode, has_conn;
-	int conn;
+	    has_area_close, has_dilate, has_erode;
+	int conn;  /* 0: as the item is a picture or a volume */
+	int depth; /* of enum img_depth */
 	bool erode;
 	int nan; /* of enum args_nan */
 	int method;
@@ -49,16 +50,11 @@ struct args morphrec_args(int argc, char **argv);
 /* --- items: all functions die on failure ---------------------------------------------------------------------------- */
 
 /*
- * An item as [n][d][h][w][c] samples: n volumes (or stacks) of d slices, c planes. It is split into arrays that are reconstructed
- * one by one: the planes of a colour picture, the volumes of four axes.
+ * An item is split into arrays that are reconstructed one by one: the planes of a colour picture, the volumes of an item. Where it
+ * has pictures alone, these are the slices of one array.
  */
-struct planes {
-	size_t c, w, h, d, n;
-};
-
-/* The number of such arrays. */
 static inline size_t
-planes_count(const struct planes *p)
+planes_count(const struct img_volumes *p)
 {
 	return p->c * p->n;
 }
@@ -73,7 +69,7 @@ struct item {
 	struct raw_in *in;
 	const struct args *a;
 	const struct img *mask, *picture; /* NULL: none; the image of --shape=FILE */
-	struct planes planes;
+	struct img_volumes planes;
 	struct morphrec_problem what; /* of each array */
 	struct spool_pages pages;
 	struct progress bar;
@@ -136,7 +132,7 @@ struct img *masks_layers(const struct raw_in *in, const struct img *x, struct ma
 
 /* What slices_open() is to count as one slice: an item, or a picture or volume of it. */
 struct slicing {
-	int conn;
+	int depth; /* of enum img_depth */
 	bool items;
 };
 

@@ -66,7 +66,7 @@ stream(struct raw_in *in, struct masks *masks, const struct args *a, struct stat
        struct morphrec_figures *f)
 {
 	struct stream s = {
-	    .in = in, .a = a, .masks = masks, .st = st, .f = f, .by = {a->conn, false}};
+	    .in = in, .a = a, .masks = masks, .st = st, .f = f, .by = {a->depth, false}};
 
 	share_open(&s.share, &s.by, a, in);
 	s.out = raw_create(a->common.out, raw_as_of(&a->common));

@@ -197,7 +197,8 @@ floats() {
 	fails 2 "--open: '1.5' is not a whole number of pixels" morphrec --open=1.5 f.nrrd
 	fails 2 'takes a radius in pixels' morphrec --open=1um --shape=line:0 f.nrrd
 	fails 2 '--shape: goes with' morphrec --shape=disk --hmax=1 f.nrrd
-	fails 2 '--shape=ball' morphrec --shape=ball --open=1 f.nrrd
+	fails 1 '--shape=ball' morphrec --shape=ball --open=1 f.nrrd
+	fails 2 '--shape=ball' morphrec --slices --shape=ball --open=1 f.nrrd
 	fails 2 "--shape=line:abc: 'abc' is not a number of degrees" morphrec --shape=line:abc --open=1 f.nrrd
 	fails 2 "'1,2' is not a number of degrees" morphrec --shape=line:1,2 --open=1 f.nrrd
 	fails 2 "--shape: 'circle' is not square" morphrec --shape=circle --open=1 f.nrrd

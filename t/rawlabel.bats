@@ -222,7 +222,8 @@ on_map() {
 @test "pictures of a stack are labelled one by one" {
 	gen --type=uchar values 2x1x3 1 0 0 1 1 1 >a
 	lines <(rawlabel a | rawtotext | grep .) '1 0/0 1/1 1'
-	fails 1 'a stack of pictures has a table each' rawlabel --to=csv a
+	fails 1 'a stack of pictures or a volume' rawlabel --to=csv a
+	same <(rawlabel --slices --to=csv a | awk -F, '{ print $1, $2, $NF }' | paste -sd ,) 'label size item,1 1 0,1 1 1,1 2 2'
 }
 
 @test "no component is no table, and a header of csv" {
@@ -296,19 +297,4 @@ on_map() {
 	fails 2 "only one of --split and --markers" rawlabel --split=1 --markers=a.pgm a.pgm
 	pgm 4 1 9 0 0 0 0 >z.pgm
 	same <(rawlabel --markers=z.pgm a.pgm | rawtotext) '0 0 0 0'
-}
-
-@test "slices of a volume one by one, and channels or frames as a volume, are warned of once" {
-	for label in z t; do
-		item uchar '2 1 2' "labels: \"\" \"\" \"$label\"" -- 1 0 0 1 >$label
-	done
-	for way in 'rawlabel,-c 26' 'rawdist,--volume' 'morphrec --area=2,-c 26'; do
-		program=${way%,*} option=${way#*,}
-		same <($program z z 2>&1 >/dev/null) "${way%%[ ,]*}: z: axis 2 is \`z', and its pictures are taken one by one; $option takes the volume"
-		$program t 2>&1 >/dev/null | cmp - /dev/null
-		$program $option z 2>&1 >/dev/null | cmp - /dev/null
-		$program $option t t 2>&1 >/dev/null | grep -c "axis 2 is \`t' and not z, and its pictures become one volume" | grep -x 1
-	done
-	rawlabel -c 8 z 2>&1 >/dev/null | cmp - /dev/null
-	morphrec -c 4 --area=2 z 2>&1 >/dev/null | cmp - /dev/null
 }

@@ -192,7 +192,7 @@ volume() {
 		2|standard output takes a line|--part=0/2 -o - --hmax=9 f.pgm
 		2|--part|--part=2/2 --hmax=9 f.pgm
 		1|more than one item|--part=0/2 --hmax=9 two.pgm
-		1|takes a grey picture, or with -c|--part=0/2 --hmax=9 v.nrrd
+		1|takes a grey picture or a volume|--part=0/2 --hmax=9 v.nrrd
 	END
 	fails 1 '--part needs a regular file' morphrec --seam=d --part=0/2 --hmax=9 - < <(cat f.pgm)
 	fails 1 'd/none: No such file' morphrec --seam=d/none --part=0/2 --hmax=9 f.pgm

@@ -101,7 +101,8 @@ row() {
 	gives '1 32 256 512 256 32 1' --gaussian=.4246609,0um
 	fails 1 '--gaussian: its axis 0 has no unit mm, but um' wconv --gaussian=1mm x.nrrd
 	sed 's/^spacings:.*/spacings: 1 1/' x.nrrd >wider.nrrd
-	wconv --gaussian=1um x.nrrd wider.nrrd 2>&1 >two.nrrd | grep -F 'its spacing along axis 0 is not that of the items before'
+	wconv --gaussian=.4246609um x.nrrd wider.nrrd x.nrrd >two.nrrd # each by its own spacings
+	for i in x wider x; do wconv --gaussian=.4246609um $i.nrrd; done | sed 's/nrrd$/& wider.nrrd x.nrrd/' | cmp <(rawtotext two.nrrd) <(rawtotext -)
 	row
 	gives '1.33333 2 3 4 4.66667' --box=3
 	gives '1 1.5 2.5 3.5 4.5' --box=2,9

@@ -14,6 +14,8 @@ static const struct opt table[] = {
     {0, "gaussian", OPT_STR, AT(gaussian), "SIGMA,...",
      "a Gaussian instead, along x, y, z, in pixels or 2um"},
     {0, "box", OPT_STR, AT(box), "N,...", "the mean of N pixels instead, along x, y, z"},
+    {0, "volume", OPT_SET, AT(depth), NULL, "a stack is a volume", .value = IMG_VOLUME},
+    {0, "slices", OPT_SET, AT(depth), NULL, "a stack is no volume", .value = IMG_SLICES},
     {0, "grid", OPT_STR, AT(grid), "GXxGY", "the file is a sheet of GX by GY kernels"},
     {0, "normalise", OPT_FLAG, AT(normalise), NULL, "scale each kernel to the sum 1"},
     {0, "edge", OPT_WORD, AT(edge), "HOW", "%s",
@@ -82,6 +84,8 @@ parse_made(struct args *args)
 
 	if (!!args->kernels + !!args->gaussian + box != 1)
 		die_usage("one kernel is needed: -k, --gaussian or --box");
+	if (args->kernels && args->depth)
+		die_usage("--volume and --slices go with --gaussian and --box");
 	if (args->kernels)
 		return;
 	args->made.box = box;
@@ -94,7 +98,12 @@ parse_made(struct args *args)
 	}
 	args->made.axes = opt_reals_upto(option, text, ',', size, 3);
 	weir_free(text);
-	size[1] = args->made.axes == 1 ? size[0] : size[1];
+	if (args->made.axes == 1)
+		size[1] = size[2] = size[0];
+	else if (!args->depth)
+		args->depth = args->made.axes == 2 ? IMG_SLICES : IMG_VOLUME;
+	if (args->depth && args->made.axes == (args->depth == IMG_SLICES ? 3 : 2))
+		die_usage("%s: volumes take one size or three, slices one or two", option);
 	for (int a = 0; a < 3; a++)
 		if (!(size[a] >= box && size[a] <= 1e6) || (box && size[a] != floor(size[a])))
 			die_usage("%s: %g is not %s to 1e6", option, size[a],
@@ -198,7 +207,8 @@ wconv_args_volume(const struct args *args)
 				 : NULL;
 
 	if (option)
-		die_usage("%s does not go with a kernel of three axes", option);
+		die_usage("%s does not go with a kernel of three axes%s", option,
+			  args->kernels ? "" : "; --slices takes pictures");
 }
 
 void

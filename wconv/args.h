@@ -9,6 +9,7 @@ struct args {
 	struct opt_common common;
 	const char *kernels, *gaussian, *box, *grid, *cols, *rows, *basis;
 	int edge, nan, method, type;
+	int depth; /* enum img_depth, of a kernel without a file */
 	int steps; /* --deconvolve; 0: none */
 	double damp, noise, sky;
 	bool has_edge, has_nan, has_damp, has_noise, has_sky;

@@ -10,6 +10,7 @@
 #include "common/base/par.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
+#include "common/stream/pipeline.h"
 #include "common/stream/place.h"
 #include "gpu/wconv/wconv.h"
 #include "wconv/job.h"
@@ -63,58 +64,71 @@ find_sources(struct job *j)
 
 /* Finds the volumes of item x: sets j->q.d and j->pictures. The rest of the problem was posed for its slices. */
 static void
-pose_volume(struct job *j, const struct img *x)
+pose_volume(struct job *j, const struct img *x, const struct img_volumes *v)
 {
-	const int deep = img_row_axis(x) + 2;
-	const char *other = x->dim > deep ? img_no_depth(&x->axis[deep]) : NULL;
-
-	if (x->dim <= deep)
+	wconv_args_volume(j->args);
+	if (!v->deep)
 		raw_die(j->in, "a kernel of three axes needs a volume, of axes `x y z`");
-	if (other)
-		raw_die(j->in,
-			"axis %d is `%s' and not z: rawaxes --order brings z there, or --slice "
-			"takes one volume",
-			deep, other);
 	if (img_key(x, "tile"))
 		raw_die(j->in, "a kernel of three axes needs whole slices, not parts of them");
-	j->q.d = x->axis[deep].n;
+	j->q.d = v->d;
 	j->q.in = j->q.out;
-	j->pictures = j->pictures / j->q.d;
 }
 
 /* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
 enum { GPU_TILES = 32 };
 
-/* Makes the kernel whose sizes are in a unit, by the spacings of the first item, which the others must have, too. */
+/* Makes sizes in a unit sizes in pixels, by the spacings of the item. */
 static void
-scale_kernel(struct job *j, const struct img *x)
+scale_kernel(const struct job *j, const struct img *x, struct wconv_made *made)
+{
+	const int first = img_row_axis(x);
+
+	for (int a = 0; a < (int)made->axes; a++) {
+		const struct img_axis *axis = x->dim > first + a ? &x->axis[first + a] : NULL;
+		if (!axis || !axis->unit || strcmp(axis->unit, made->unit) ||
+		    !(fabs(axis->spacing) > 0))
+			raw_die(j->in, "--gaussian: its axis %d has no unit %s%s%s", first + a,
+				made->unit, axis && axis->unit ? ", but " : "",
+				axis && axis->unit ? axis->unit : "");
+		made->size[a] /= fabs(axis->spacing);
+		if (!(made->size[a] <= 1e6))
+			raw_die(j->in, "--gaussian: %g pixels along axis %d are more than 1e6",
+				made->size[a], first + a);
+	}
+}
+
+static void
+drop_plans(struct job *j)
+{
+	wconv_restore_free(j->restore);
+	wconv_adjoint_free(j->adjoint);
+	wconv_free(j->plan);
+	wconv_volume_free(j->volume);
+	j->volume = NULL;
+	j->restore = NULL;
+	j->adjoint = NULL;
+	j->plan = NULL;
+}
+
+/* Makes the Gaussian or the box for item x, in place of the last one, unless that is the same. Three sizes need a volume. */
+static void
+fit_kernel(struct job *j, const struct img *x, bool deep)
 {
 	struct wconv_made made = j->args->made;
-	const int first = img_row_axis(x);
 	struct img file;
 	struct why why;
 
-	for (int a = 0; a < (made.axes < 3 ? 2 : 3); a++) {
-		const struct img_axis *axis = x->dim > first + a ? &x->axis[first + a] : NULL;
-		if (!axis || !axis->unit || strcmp(axis->unit, made.unit) || !(fabs(axis->spacing) > 0))
-			raw_die(j->in, "--gaussian: its axis %d has no unit %s%s%s", first + a,
-				made.unit, axis && axis->unit ? ", but " : "",
-				axis && axis->unit ? axis->unit : "");
-		made.size[a] /= fabs(axis->spacing);
-		if (j->scaled && fabs(made.size[a] - j->pixels[a]) > 1e-6 * j->pixels[a])
-			raw_die(
-			    j->in,
-			    "--gaussian: its spacing along axis %d is not that of the items before",
-			    first + a);
-		if (!(made.size[a] <= 1e6))
-			raw_die(j->in, "--gaussian: %g pixels along axis %d are more than 1e6",
-				made.size[a], first + a);
-	}
-	if (j->scaled)
+	made.axes = deep || made.axes == 3 ? 3 : 2;
+	if (made.unit)
+		scale_kernel(j, x, &made);
+	if (made.axes == j->made.axes &&
+	    !memcmp(made.size, j->made.size, made.axes * sizeof *made.size))
 		return;
-	j->scaled = true;
-	memcpy(j->pixels, made.size, sizeof j->pixels);
+	pipeline_alone();
+	drop_plans(j);
 	wconv_drop_kernels(&j->kernels);
+	j->made = made;
 	if (wconv_make_kernel(&file, &made) ||
 	    wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
 		die("no memory for a kernel of that size");
@@ -127,13 +141,18 @@ pose(struct job *j, const struct img *x)
 	const struct args *args = j->args;
 	const bool keep = args->type && !img_is_float(x->type);
 	struct wconv_problem *q = &j->q;
-	struct img_picture p;
+	struct img_picture one;
 
-	if (args->common.share.n && !img_picture(x, &p))
+	if (args->common.share.n && !img_picture(x, &one))
 		raw_die(j->in, "it has %d axes; --part takes pictures and stacks of one axis",
 			x->dim);
-	if (!img_pictures(x, &p))
-		raw_die(j->in, "it has more pictures than a number holds");
+	const struct img_volumes p = raw_volumes(j->in, x,
+						 !args->kernels ? (enum img_depth)args->depth
+						 : q->kd	? IMG_VOLUME
+								: IMG_SLICES);
+	if (!args->kernels)
+		fit_kernel(j, x, p.deep);
+	q->d = 0;
 	q->w = p.w;
 	q->h = p.h;
 	q->planes = p.c;
@@ -163,7 +182,7 @@ pose(struct job *j, const struct img *x)
 	j->corner[0] -= (double)q->x0;
 	j->corner[1] -= (double)q->y0;
 	if (q->kd)
-		pose_volume(j, x);
+		pose_volume(j, x, &p);
 	if (args->adjoint && !args->steps)
 		find_sources(j);
 }
@@ -183,8 +202,6 @@ job_pose(struct job *j, const struct img *x)
 	const double corner[2] = {j->corner[0], j->corner[1]};
 
 	j->done = 0;
-	if (j->args->made.unit)
-		scale_kernel(j, x);
 	pose(j, x);
 	j->planned = (j->plan || j->restore || j->volume) && same_shape(&before, &j->q) &&
 		     corner[0] == j->corner[0] && corner[1] == j->corner[1];
@@ -210,19 +227,6 @@ static const struct wconv_plan *
 plan_of(const struct job *j)
 {
 	return j->restore ? wconv_restore_by(j->restore) : j->plan;
-}
-
-static void
-drop_plans(struct job *j)
-{
-	wconv_restore_free(j->restore);
-	wconv_adjoint_free(j->adjoint);
-	wconv_free(j->plan);
-	wconv_volume_free(j->volume);
-	j->volume = NULL;
-	j->restore = NULL;
-	j->adjoint = NULL;
-	j->plan = NULL;
 }
 
 static void
@@ -308,12 +312,11 @@ job_start(struct job *j)
 	struct img file;
 	struct why why;
 
-	if (!j->args->kernels && wconv_make_kernel(&file, &j->args->made))
-		die("no memory for a kernel of that size");
-	if (j->args->kernels)
-		raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
+	if (!j->args->kernels)
+		return;
+	raw_load_file(j->args->kernels, j->args->common.max_bytes, true, &file);
 	if (wconv_take_kernels(&j->kernels, &file, &j->args->ask, &j->q, &why))
-		die("%s: %s", j->args->kernels ? j->args->kernels : "the kernel", why.text);
+		die("%s: %s", j->args->kernels, why.text);
 }
 
 void

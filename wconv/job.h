@@ -32,14 +32,13 @@ struct job {
 	double corner[2];
 	/* the plans were made for an item of the same shape; integers were said to have more digits than a float */
 	bool planned, said_narrow;
-	/* the sizes in pixels of a Gaussian that is given in a unit, from the first item on */
-	bool scaled;
-	double pixels[3];
+	/* the kernel without a file that the last item had, its sizes in pixels; of 0 axes: none yet */
+	struct wconv_made made;
 	/* how many pictures of the item are done; samples in a row of the item, and of the result */
 	size_t done, row, out_row;
 };
 
-/* Reads the kernels that j->args names. */
+/* Reads the kernels that j->args names, if any. */
 void job_start(struct job *j);
 
 /* Poses the problem of the item x. */

@@ -131,8 +131,6 @@ main(int argc, char **argv)
 	job_start(&job);
 	job.out = raw_create(args.common.out, raw_as_of(&args.common));
 	job.in = raw_open(args.path, args.npath, args.common.max_bytes);
-	if (job.q.kd)
-		wconv_args_volume(&args);
 	job.io = wconv_io_start(job.in, job.out, &st);
 	if (args.common.share.n)
 		share_run(&job);

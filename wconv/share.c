@@ -235,6 +235,10 @@ run_share(struct share_work *s)
 			break;
 		}
 		job_pose(j, &x);
+		if (!j->planned) {
+			wconv_free(s->plan);
+			s->plan = NULL;
+		}
 		job_plan(j);
 		if (slices_of(&s->all, s->j->in, j->pictures * rows_of_tiles(j), &from, &to)) {
 			stats_charge(j->st, STATS_READ);

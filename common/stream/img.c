@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 
 #include "common/base/die.h"
@@ -276,7 +277,17 @@ img_no_depth(const struct img_axis *a)
 {
 	if (a->label && (!strcmp(a->label, "c") || !strcmp(a->label, "t")))
 		return a->label;
-	return !strcmp(a->kind, "list") || !strcmp(a->kind, "time") ? a->kind : NULL;
+	return !is_domain(a) || !strcmp(a->kind, "time") ? a->kind : NULL;
+}
+
+bool
+img_is_deep(const struct img *x, enum img_depth how)
+{
+	const struct img_axis *a = &x->axis[img_row_axis(x) + 2];
+
+	if (how == IMG_SLICES || x->dim <= img_row_axis(x) + 2 || img_no_depth(a))
+		return false;
+	return how == IMG_VOLUME || (a->label && !strcasecmp(a->label, "z"));
 }
 
 void
@@ -354,6 +365,19 @@ img_pictures(const struct img *x, struct img_picture *p)
 			      &all.axis[all.dim - 2].n))
 			return false;
 	return img_picture(&all, p);
+}
+
+bool
+img_volumes(const struct img *x, enum img_depth how, struct img_volumes *v)
+{
+	const bool deep = img_is_deep(x, how);
+	const size_t d = deep ? x->axis[img_row_axis(x) + 2].n : 1;
+	struct img_picture p;
+
+	if (!img_pictures(x, &p))
+		return false;
+	*v = (struct img_volumes){p.c, p.w, p.h, d, p.n / d, deep};
+	return true;
 }
 
 /* --- alpha ----------------------------------------------------------------------------------- */

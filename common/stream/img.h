@@ -131,10 +131,23 @@ bool img_pictures(const struct img *x, struct img_picture *p);
  */
 int img_row_axis(const struct img *x);
 
+/* Whether pictures are slices of volumes: as the header says, never, or wherever they can be. */
+enum img_depth { IMG_AS_NAMED, IMG_SLICES, IMG_VOLUME };
+
+/* n volumes of d slices of such pictures; or, where they are not deep, n pictures, with d 1. */
+struct img_volumes {
+	size_t c, w, h, d, n;
+	bool deep;
+};
+
 /*
- * Returns what an axis is called where it holds channels or frames, so that its samples are no slices of one volume: its label c
- * or t, or its kind list or time. NULL elsewhere.
+ * The axis behind those of a picture is depth where its label is z, and, for IMG_VOLUME, whatever its label is. Channels and frames
+ * are none: the labels c and t, and all kinds but domain and space. False: the pictures overflow.
  */
+bool img_is_deep(const struct img *x, enum img_depth how);
+bool img_volumes(const struct img *x, enum img_depth how, struct img_volumes *v);
+
+/* Returns what an axis of channels or frames is called, its label or its kind. NULL: its samples may be slices of a volume. */
 const char *img_no_depth(const struct img_axis *a);
 
 /*

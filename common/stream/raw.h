@@ -118,10 +118,16 @@ uint64_t raw_offset(const struct raw_in *in);
 void raw_say(const struct raw_in *in, const struct img *x);
 
 /*
- * Warns, once in a process, where the slices of a volume are taken one by one, and where channels or frames become one volume. way:
- * what takes them otherwise, such as "-c 26"; NULL: they were asked for one by one.
+ * Finds the volumes of the current item x, or its pictures. Dies where volumes are asked for and channels or frames are in the place
+ * of z. Warns, once in a process, where z stands behind these, and nothing was asked for.
  */
-void raw_doubt_stack(const struct raw_in *in, const struct img *x, bool volume, const char *way);
+struct img_volumes raw_volumes(const struct raw_in *in, const struct img *x, enum img_depth how);
+
+/*
+ * Returns what --volume and --slices (depth, an enum img_depth) say together with --connectivity: 4 and 8 are for pictures, other
+ * numbers for volumes; 0: it is not given. Dies where they contradict.
+ */
+enum img_depth raw_depth(int depth, int connectivity);
 
 /* Writes what messages call the current item: `file`, or `file: item N`. */
 enum { RAW_WHERE = 4352 };

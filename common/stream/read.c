@@ -658,28 +658,41 @@ raw_say(const struct raw_in *in, const struct img *x)
 	     img_type_name(x->type), sizes);
 }
 
-void
-raw_doubt_stack(const struct raw_in *in, const struct img *x, bool volume, const char *way)
+struct img_volumes
+raw_volumes(const struct raw_in *in, const struct img *x, enum img_depth how)
 {
 	static bool said;
-	const int deep = img_row_axis(x) + 2;
-	const struct img_axis *a = &x->axis[deep];
+	const int behind = img_row_axis(x) + 2;
+	const char *other = x->dim > behind ? img_no_depth(&x->axis[behind]) : NULL;
+	struct img_volumes v;
 
-	if (said || x->dim <= deep || a->n == 1)
-		return;
-	const char *other = img_no_depth(a), *label = a->label ? a->label : "";
-	const bool depth =
-	    !strcasecmp(label, "z") || (!strncasecmp(label, "slice", 5) && !isnan(a->spacing));
+	if (!img_volumes(x, how, &v))
+		raw_die(in, "it has more pictures than a number holds");
+	if (other && how == IMG_VOLUME)
+		raw_die(in, "axis %d is `%s' and not z: rawaxes --order brings z there", behind,
+			other);
+	for (int i = behind + 1; !said && other && how == IMG_AS_NAMED && i < x->dim; i++) {
+		said = x->axis[i].label && !strcasecmp(x->axis[i].label, "z");
+		if (said)
+			warn("%s: axis %d is `%s', and z is axis %d, so pictures are taken one by "
+			     "one; rawaxes --order brings z there, or --slices is meant",
+			     raw_name(in), behind, other, i);
+	}
+	return v;
+}
 
-	said = volume ? other != NULL : depth && way;
-	if (said && volume)
-		warn("%s: axis %d is `%s' and not z, and its pictures become one volume; rawaxes "
-		     "--order brings z there, or --slice takes one",
-		     raw_name(in), deep, other);
-	else if (said)
-		warn("%s: axis %d is `%s', and its pictures are taken one by one; %s takes the "
-		     "volume",
-		     raw_name(in), deep, label, way);
+enum img_depth
+raw_depth(int depth, int connectivity)
+{
+	const int wants = !connectivity				   ? depth
+			  : connectivity == 4 || connectivity == 8 ? IMG_SLICES
+								   : IMG_VOLUME;
+
+	if (depth && wants != depth)
+		die_usage("--connectivity=%d: goes %s", connectivity,
+			  depth == IMG_VOLUME ? "with pictures, not --volume"
+					      : "with volumes, not --slices");
+	return (enum img_depth)wants;
 }
 
 void

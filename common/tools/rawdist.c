@@ -18,12 +18,13 @@ const char *const weir_prog = "rawdist";
 
 struct args {
 	struct opt_common common;
-	bool volume, pixels;
+	int depth; /* of enum img_depth */
+	bool pixels;
 };
 
 static const struct opt table[] = {
-    {0, "volume", OPT_FLAG, AT(volume), NULL,
-     "a stack is one volume, not a picture after the other"},
+    {0, "volume", OPT_SET, AT(depth), NULL, "a stack is a volume", .value = IMG_VOLUME},
+    {0, "slices", OPT_SET, AT(depth), NULL, "a stack is no volume", .value = IMG_SLICES},
     {0, "pixels", OPT_FLAG, AT(pixels), NULL, "distances are in samples, whatever the spacings"},
     {0}};
 
@@ -37,9 +38,10 @@ static const struct opt_program program = {
 
 /* Sets the steps along the axes that the distance has: their spacings, or 1 where none of them has any. */
 static void
-find_steps(const struct args *args, const struct raw_in *in, const struct img *x, double step[3])
+find_steps(const struct args *args, const struct raw_in *in, const struct img *x, bool deep,
+	   double step[3])
 {
-	const int first = img_row_axis(x), most = args->volume ? 3 : 2;
+	const int first = img_row_axis(x), most = deep ? 3 : 2;
 	const struct img_axis *a = &x->axis[first];
 
 	for (int i = 0; i < 3; i++)
@@ -66,12 +68,12 @@ find_steps(const struct args *args, const struct raw_in *in, const struct img *x
 static struct distance_shape
 shape_of(const struct args *args, const struct raw_in *in, const struct img *x, size_t *n)
 {
-	struct distance_shape s;
-	struct img_picture p;
+	const struct img_volumes p = raw_volumes(in, x, (enum img_depth)args->depth);
+	struct distance_shape s = {.w = p.w, .h = p.h, .depth = p.d};
 	struct place t;
 	struct why why;
 
-	if (!img_picture(x, &p) || p.c != 1)
+	if (p.c != 1)
 		raw_die(in, "distances are those of pictures and volumes of one plane; "
 			    "rawaxes --slice takes one of several");
 	if (place_of(x, p.w, p.h, &t, &why))
@@ -80,10 +82,8 @@ shape_of(const struct args *args, const struct raw_in *in, const struct img *x, 
 		warn("%s: a part of a picture (tile:=%s): what lies beyond its sides is not seen; "
 		     "see rawjoin",
 		     raw_name(in), img_key(x, "tile"));
-	raw_doubt_stack(in, x, args->volume, "--volume");
-	s = (struct distance_shape){.w = p.w, .h = p.h, .depth = args->volume ? p.n : 1};
-	*n = args->volume ? 1 : p.n;
-	find_steps(args, in, x, s.step);
+	*n = p.n;
+	find_steps(args, in, x, p.deep, s.step);
 	return s;
 }
 

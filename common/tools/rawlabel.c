@@ -30,6 +30,7 @@ struct args {
 	struct opt_common common;
 	int connectivity; /* 4, 8, 6, 18 or 26; while options are parsed, the index of the word */
 	bool chosen;	  /* it was given */
+	int depth;	  /* of enum img_depth */
 	const char *how;  /* --above, as given; NULL: it is not */
 	bool found;	  /* it is found from the samples of the item */
 	double above, percent; /* the threshold, NaN: what is not 0; of --above=P% */
@@ -46,15 +47,18 @@ struct args {
 	bool map;
 	int to;
 
-	size_t components, dims; /* of the items so far */
-	char sky[20];		 /* the names of its columns; "": none */
+	size_t components, tables, dims; /* of the items so far */
+	char sky[20];			 /* the names of its columns; "": none */
 	struct outline_text text;
 	size_t taken; /* samples of an item that is in memory */
 };
 
 static const struct opt table[] = {
     {'c', "connectivity", OPT_WORD, AT(connectivity), "N",
-     "4 or 8 in pictures, 6, 18 or 26 in volumes (8)", .words = "4|8|6|18|26", .seen = AT(chosen)},
+     "4 or 8 in pictures (8), 6, 18 or 26 in volumes (26)", .words = "4|8|6|18|26",
+     .seen = AT(chosen)},
+    {0, "volume", OPT_SET, AT(depth), NULL, "a stack is a volume", .value = IMG_VOLUME},
+    {0, "slices", OPT_SET, AT(depth), NULL, "a stack is no volume", .value = IMG_SLICES},
     {0, "above", OPT_STR, AT(how), "T", "samples > T, otsu, triangle or P% are chosen (not 0)",
      .words = "otsu|triangle"},
     {0, "min-size", OPT_SIZE, AT(min_size), "N", "components of fewer samples are left out (1)", 1,
@@ -87,12 +91,6 @@ is_outline(const struct args *args)
 	return args->to == GEOJSON || args->to == WKT;
 }
 
-static bool
-is_volume(const struct args *args)
-{
-	return args->connectivity != 4 && args->connectivity != 8;
-}
-
 /* The option --above: a number, a percentile, or the name of a rule. */
 static void
 read_above(struct args *args)
@@ -117,7 +115,8 @@ check_args(void *options)
 {
 	struct args *args = options;
 
-	args->connectivity = (const int[]){4, 8, 6, 18, 26}[args->connectivity];
+	args->connectivity = args->chosen ? (const int[]){4, 8, 6, 18, 26}[args->connectivity] : 0;
+	args->depth = (int)raw_depth(args->depth, args->connectivity);
 	if (args->has_split && !(args->split >= 0 && args->split < INFINITY))
 		die_usage("--split: %g is not 0 or more", args->split);
 	if (args->has_split && args->markers.path)
@@ -129,7 +128,7 @@ check_args(void *options)
 			  args->shape ? "--shape" : "--values");
 	if (args->map && args->to == LABELS)
 		die_usage("--map: goes with --to=csv and --to=table; labels have no places");
-	if (is_outline(args) && is_volume(args))
+	if (is_outline(args) && args->depth == IMG_VOLUME)
 		die_usage("--to: outlines are those of pictures: -c 4 or 8");
 	for (size_t i = 0; i < args->drop.n; i++)
 		if (!strcmp(args->drop.v[i], "border"))
@@ -297,24 +296,25 @@ put_labels(const struct args *args, const struct img *x, struct label *l, size_t
 
 /* --- items ----------------------------------------------------------------------------------------------------------- */
 
-/* Finds the pictures of x, and says where they lie. A part with directions in a space has no positions that say it. */
-static struct img_picture
-pictures_of(const struct args *args, const struct raw_in *in, struct img *x)
+/* Finds the volumes of x, and says where they lie. A part with directions in a space has no positions that say it. */
+static struct img_volumes
+volumes_of(const struct args *args, const struct raw_in *in, struct img *x)
 {
 	struct img_axis *a = &x->axis[img_row_axis(x)];
-	struct img_picture p;
+	const struct img_volumes p = raw_volumes(in, x, (enum img_depth)args->depth);
 	struct place t;
 	struct why why;
 
-	if (!img_picture(x, &p) || p.c != 1)
+	if (p.c != 1)
 		raw_die(in, "components are those of pictures and volumes of one plane; "
 			    "rawaxes --slice takes one of several");
 	if (p.w > UINT32_MAX)
 		raw_die(in, "its rows have 2^32 samples or more");
-	if (args->to != LABELS && !is_volume(args) && p.n > 1)
-		raw_die(in, "a stack of pictures has a table each: cut it with rawaxes, or use "
-			    "--connectivity=26");
-	raw_doubt_stack(in, x, is_volume(args), args->chosen ? NULL : "-c 26");
+	if (args->to != LABELS && args->depth == IMG_AS_NAMED && p.n > 1 && !p.deep &&
+	    img_is_deep(x, IMG_VOLUME))
+		raw_die(in, "it is a stack of pictures or a volume: say --slices or --volume");
+	if (is_outline(args) && p.deep)
+		raw_die(in, "outlines are those of pictures: --slices takes one after the other");
 	if (place_of(x, p.w, p.h, &t, &why))
 		raw_die(in, "%s", why.text);
 	if (t.W == p.w && t.H == p.h)
@@ -381,12 +381,11 @@ static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	struct args *args = options;
-	const struct img_picture p = pictures_of(args, in, x);
-	const bool volume = is_volume(args);
-	const size_t dims = volume && x->dim - img_row_axis(x) > 2 ? 3 : 2;
+	const struct img_volumes p = volumes_of(args, in, x);
+	const size_t dims = p.deep ? 3 : 2;
 	double to[3][3];
 
-	struct table rows = {.x = x, .item = st->items, .dims = dims, .named = args->named};
+	struct table rows = {.x = x, .dims = dims, .named = args->named};
 	if (args->map || (is_outline(args) && img_key(x, "geotransform")))
 		world_open(&rows.world, in, x, args->map ? WORLD_MUST : WORLD_MAY);
 	if (args->to == CSV && args->dims &&
@@ -397,13 +396,16 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	find_above(args, in, x);
 	raw_beside_next(&args->values, "--values", in, x, args->common.max_bytes);
 	raw_beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
-	for (size_t k = 0; k < (volume ? 1 : p.n); k++) {
+	for (size_t k = 0; k < p.n; k++) {
 		const double below = ceil(args->below / table_steps(&rows, to) * (1 - 1e-9)),
 			     least = fmin(fmax(below, (double)args->min_size), 0x1p62);
 		struct label l;
 		struct row r;
 
-		check(in, label_open(&l, p.w, p.h, volume ? p.n : 1, args->connectivity));
+		check(in, label_open(&l, p.w, p.h, p.d,
+				     args->connectivity ? args->connectivity
+				     : p.deep		? 26
+							: 8));
 		l.inside = args->inside;
 		read_item(args, in, x, &l, &r, st);
 		check(in, label_close(&l, (uint64_t)least));
@@ -417,6 +419,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		weir_free(r.part);
 		args->components += l.n;
 		rows.l = &l;
+		rows.item = args->tables++;
 		put(args, in, &rows, &l, k, out, st);
 		label_free(&l);
 	}
@@ -441,8 +444,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct raw_filter filter = {&program, check_args, convert_item, finish};
-	struct args args = {
-	    .common.as = RAW_AS_RAW, .connectivity = 1, .above = NAN, .min_size = 1};
+	struct args args = {.common.as = RAW_AS_RAW, .above = NAN, .min_size = 1};
 
 	return raw_each(&filter, argc, argv, &args);
 }

@@ -16,24 +16,9 @@
 
 /* ---- planes ---- */
 
-/* Fills *p with how x is split; false when x has too many axes. Axis 0 holds planes when its kind is not a domain. */
-static bool
-planes_of(const struct img *x, struct planes *p)
-{
-	const int first = img_row_axis(x);
-	size_t n[4] = {1, 1, 1, 1};
-
-	if (x->dim < 1 || x->dim - first > 4)
-		return false;
-	for (int i = first; i < x->dim; i++)
-		n[i - first] = x->axis[i].n;
-	*p = (struct planes){first ? x->axis[0].n : 1, n[0], n[1], n[2], n[3]};
-	return true;
-}
-
 /* Copies array i of the item's samples, of `size` bytes each, to [d][h][w]; or, if `back`, from there into the item. */
 static void
-planes_move(const struct planes *p, size_t i, size_t size, void *one, void *all, bool back)
+planes_move(const struct img_volumes *p, size_t i, size_t size, void *one, void *all, bool back)
 {
 	const size_t n = p->w * p->h * p->d;
 	char *to = one, *at = (char *)all + (i / p->c * n * p->c + i % p->c) * size;
@@ -114,17 +99,17 @@ widens(enum img_type to, enum img_type from)
 static void
 match(const struct raw_in *in, const struct img *x, const struct img *mask, const char *name)
 {
-	struct planes p, q;
+	struct img_volumes p, q;
 	struct place t, u;
 	struct why why;
 
-	if (!planes_of(x, &p) || !planes_of(mask, &q))
-		die("%s: not a picture, a stack, a volume or several volumes", name);
-	if (p.c != q.c || p.w != q.w || p.h != q.h || p.d * p.n != q.d * q.n)
+	if (!img_volumes(x, IMG_SLICES, &p) || !img_volumes(mask, IMG_SLICES, &q))
+		die("%s: it has more pictures than a number holds", name);
+	if (p.c != q.c || p.w != q.w || p.h != q.h || p.n != q.n)
 		raw_die(in,
 			"the marker is %zux%zux%zux%zu (planes, width, height, count), the mask %s "
 			"%zux%zux%zux%zu",
-			p.c, p.w, p.h, p.d * p.n, name, q.c, q.w, q.h, q.d * q.n);
+			p.c, p.w, p.h, p.n, name, q.c, q.w, q.h, q.n);
 	if (place_of(mask, q.w, q.h, &u, &why))
 		die("%s: %s", name, why.text);
 	if (!place_of(x, p.w, p.h, &t, &why) && memcmp(&t, &u, sizeof t))
@@ -221,7 +206,8 @@ share_axis(const struct slicing *by, const struct img *x)
 {
 	const int spatial = x->dim - img_row_axis(x);
 
-	return !by->items && spatial > (morphrec_is_volume(by->conn) ? 3 : 2) ? x->dim - 1 : -1;
+	return !by->items && spatial > 2 + img_is_deep(x, (enum img_depth)by->depth) ? x->dim - 1
+										     : -1;
 }
 
 size_t
@@ -277,9 +263,9 @@ masks_of(const struct raw_in *in, const struct img *x, struct masks *m, const st
 
 /* Computes the radii along x, y and z in pixels. A radius with a unit is divided by the spacings of the item's axes. */
 static void
-radii(const struct raw_in *in, const struct img *x, const struct args *a, double r[3])
+radii(const struct raw_in *in, const struct img *x, const struct args *a, bool deep, double r[3])
 {
-	const int first = img_row_axis(x), axes = morphrec_is_volume(a->conn) ? 3 : 2;
+	const int first = img_row_axis(x), axes = deep ? 3 : 2;
 
 	for (int i = 0; i < 3; i++)
 		r[i] = i < axes ? a->radius : 0;
@@ -311,10 +297,12 @@ shape_for(const struct item *i, const struct img *x)
 
 	if (!a->reach)
 		return s;
-	radii(i->in, x, a, r);
+	radii(i->in, x, a, morphrec_is_volume(i->what.conn), r);
 	for (int k = 0; k < 3; k++)
 		if (r[k] > MOST && (a->kind != ARGS_SQUARE || *a->unit))
 			raw_die(i->in, "a radius of %g pixels is above %d", r[k], MOST);
+	if (a->kind == ARGS_BALL && !morphrec_is_volume(i->what.conn))
+		raw_die(i->in, "--shape=ball: goes with volumes; a disk is for pictures");
 	r[2] = a->kind == ARGS_DISK ? 0 : r[2];
 	if (a->kind == ARGS_PICTURE)
 		err = shape_picture(&s, i->picture);
@@ -357,21 +345,9 @@ item_operator(const struct item *i, const struct img *x, struct shape *shape)
 /* To start a thread and to share out tiles takes .1 to .3 ms. Below so many bytes, a second thread does not save as much. */
 enum { ALONE = 1 << 20 };
 
-/* Refuses several volumes whose slices are channels or frames. One such volume may be meant, as an object moves in time. */
-static void
-check_slices(const struct raw_in *in, const struct img *x, const struct planes *p)
-{
-	const int deep = img_row_axis(x) + 2;
-	const char *other = p->n > 1 ? img_no_depth(&x->axis[deep]) : NULL;
-
-	if (other)
-		raw_die(in, "axis %d is `%s' and not z: rawaxes --order brings z there", deep,
-			other);
-}
-
 /* Dies when x is a part of a picture whose rest the operator must see, and warns when the rest would change the result. */
 static void
-check_tile(const struct raw_in *in, const struct img *x, const struct planes *p,
+check_tile(const struct raw_in *in, const struct img *x, const struct img_volumes *p,
 	   const struct args *a)
 {
 	struct why why;
@@ -402,27 +378,22 @@ item_problem(struct item *i, const struct img *x)
 {
 	const struct raw_in *in = i->in;
 	const struct args *a = i->a;
-	struct planes *p = &i->planes;
+	struct img_volumes *p = &i->planes;
 
-	if (!planes_of(x, p))
-		raw_die(in, "%d axes: not a picture, a stack, a volume or several volumes", x->dim);
+	*p = raw_volumes(in, x, (enum img_depth)a->depth);
 	if (img_is_complex(x))
 		raw_die(in, "complex samples have no order");
-	if (a->max_mem && (p->c > 1 || (p->n > 1 && morphrec_is_volume(a->conn))))
+	if (a->max_mem && (p->c > 1 || (p->n > 1 && p->deep)))
 		raw_die(
 		    in,
 		    "--max-mem: takes grey pictures and one volume an item, not %zu planes of %zu",
 		    p->c, p->n);
-	if (morphrec_is_volume(a->conn) && p->d == 1)
+	if (a->conn && morphrec_is_volume(a->conn) && p->d == 1)
 		warn("%s: connectivity %d is for volumes, and this item is a single picture; "
 		     "rawstack makes volumes of pictures",
 		     raw_name(in), a->conn);
-	if (morphrec_is_volume(a->conn)) {
-		check_slices(in, x, p);
-		raw_doubt_stack(in, x, true, NULL);
-	} else {
-		raw_doubt_stack(in, x, false, a->has_conn ? NULL : "-c 26");
-		p->d *= p->n;
+	if (!p->deep) {
+		p->d = p->n;
 		p->n = 1;
 	}
 	check_tile(in, x, p, a);
@@ -434,7 +405,9 @@ item_problem(struct item *i, const struct img *x)
 				      .w = p->w,
 				      .h = p->h,
 				      .d = p->d,
-				      .conn = a->conn,
+				      .conn = a->conn	? a->conn
+					      : p->deep ? 26
+							: 8,
 				      .erode = a->mask ? a->erode : morphrec_op_erodes(a->o.op),
 				      .method = (enum morphrec_method)a->method,
 				      .node = a->node,
@@ -640,7 +613,7 @@ operate_spooled(struct item *i, struct img *x, const struct morphrec_operator *o
 static void
 each_array(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
-	const struct planes *p = &i->planes;
+	const struct img_volumes *p = &i->planes;
 	const size_t sizes[] = {p->w, p->h, p->d}, size = img_type_size(x->type);
 	struct img one, under;
 

@@ -406,12 +406,12 @@ static void
 lay_out(struct seam *s)
 {
 	const struct args *a = s->i.a;
-	const bool volume = morphrec_is_volume(a->conn);
 
 	item_problem(&s->i, s->x);
 	s->whole = s->i.what;
+	const bool volume = morphrec_is_volume(s->whole.conn);
 	if (planes_count(&s->i.planes) > 1 || s->x->dim != (volume ? 3 : 2))
-		raw_die(s->i.in, "--seam: takes a grey picture, or with -c 6, 18 or 26 a volume");
+		raw_die(s->i.in, "--seam: takes a grey picture or a volume");
 	s->mine = a->common.share;
 	s->hash = share_hash(a);
 	s->layers = volume ? s->whole.d : s->whole.h;
