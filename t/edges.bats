@@ -141,9 +141,23 @@ exits() {
 	printf 'hello, world\n' >input
 	each exits 1 '68 65 6c 6c 6f'
 	echo 1 2 3 >numbers
-	fails 1 'are 31 20 32 20 33 0a; if they are text with numbers, convert it with texttoraw' rawinfo numbers
+	fails 1 'are 31 20 32 20 33 0a; if it is a table, type: texttoraw numbers | rawinfo' rawinfo numbers
 	printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR' >input
 	each exits 1 '(stdin): this is PNG; type: pngtoraw FILE | '
+}
+
+@test "a file of another format is answered by the whole command that reads it" {
+	printf '\x89PNG\r\n\x1a\n' >'a b.png'
+	printf 'x,y\n1,2\n' >p.csv
+	pgm 1 1 255 7 >a.pgm
+	while IFS=% read -r typed right; do
+		same <(bash -c "$typed" 2>&1 | sed 's/.* type: //') "$right"
+	done <<-'END'
+		wconv -k a.pgm 'a b.png' -t 1%pngtoraw 'a b.png' | wconv -k a.pgm -t 1
+		rawmath 'd > b' d=a.pgm b='a b.png'%rawmath 'd > b' d=a.pgm b=<(pngtoraw 'a b.png')
+		rawinfo --robust <'a b.png'%pngtoraw FILE | rawinfo --robust
+		usfft -T 1 -n 4 p.csv%texttoraw --header p.csv | usfft -T 1 -n 4
+	END
 }
 
 @test "a known format is refused at once, while the pipe that it comes through is open" {

@@ -75,7 +75,7 @@ header() {
 }
 
 @test "what is no such picture, or no PNG, is refused" {
-	fails 1 'samples of type float; rawtopnm makes levels of them' rawtopng <(gen --type=float noise 3 3)
+	fails 1 'samples of type float; type: rawtopnm | rawtopng' rawtopng <(gen --type=float noise 3 3)
 	gen noise 4 4 >a.pgm
 	fails 1 'not one picture of gray or RGB' rawtopng <(rawstack a.pgm a.pgm)
 	fails 1 'not one picture of gray or RGB' rawtopng <(rawstack --planes --raw a.pgm a.pgm)

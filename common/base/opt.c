@@ -398,6 +398,52 @@ put_history(FILE *f, const struct opt *o, const char *value)
 	(o->kind == OPT_STR ? put_file : put_shell_word)(f, value);
 }
 
+/* --- the command, as it can be typed again ------------------------------------------------- */
+
+/* The words behind the program's name: the options, then the operands. */
+static char *no_word, **typed = &no_word, **operands = &no_word;
+
+/* Returns where `file` stands in a word that is FILE, NAME=FILE or -XFILE. NULL: it is another word. */
+static const char *
+find_file(const char *word, const char *file)
+{
+	const size_t n = strlen(word), m = strlen(file), at = n - m;
+	const bool apart = n == m || (n > m && (word[at - 1] == '=' || (at == 2 && *word == '-')));
+
+	return m && apart && !strcmp(word + at, file) ? word + at : NULL;
+}
+
+const char *
+opt_command_on(const char *by, const char *file)
+{
+	const bool alone = file && operands[0] && !strcmp(operands[0], file) && !operands[1];
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	if (!f)
+		die("no memory");
+	if (alone || !file) {
+		fprintf(f, "%s ", by);
+		put_shell_word(f, file ? file : "FILE");
+		fputs(" | ", f);
+	}
+	fputs(weir_prog, f);
+	for (char **w = typed; *w && !(alone && w == operands); w++) {
+		const char *at = file ? find_file(*w, file) : NULL;
+
+		fprintf(f, " %.*s%s%s", at ? (int)(at - *w) : 0, *w, at ? "<(" : "", at ? by : "");
+		if (at)
+			fputc(' ', f);
+		put_shell_word(f, at ? at : *w);
+		if (at)
+			fputc(')', f);
+	}
+	if (fclose(f) || !text)
+		die("no memory");
+	return keep(text);
+}
+
 /* --- parsing --------------------------------------------------------------------------------- */
 
 static void
@@ -624,7 +670,8 @@ opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char *
 	for (size_t i = 0; i < r.n; i++)
 		if (r.v[i].required && !r.given[i])
 			die_usage("%s is required; see %s --help", spelled(&r.v[i]), weir_prog);
-	*operand = argv + optind;
+	*operand = operands = argv + optind;
+	typed = argv + 1;
 	*noperand = (size_t)(argc - optind);
 	if (p->operands && *noperand > p->max_operands)
 		die_usage("'%s' is one operand too many", (*operand)[p->max_operands]);

@@ -113,6 +113,12 @@ struct opt_program {
 void opt_parse(const struct opt_program *p, int argc, char **argv, void *args, char ***operand,
 	       size_t *noperand);
 
+/*
+ * Returns the command with the file read through the program `by`: "by FILE | command", or "command <(by FILE)" where it reads
+ * others, too. file is NULL where it is stdin. The text lives until the program ends.
+ */
+const char *opt_command_on(const char *by, const char *file);
+
 /* Print what --help, and --completion in the words of a shell, say of n rows, the first `own` of which are the program's: help.c. */
 void opt_put_help(const struct opt_program *p, const struct opt *row, size_t n);
 void opt_put_completion(int shell, const struct opt_program *p, const struct opt *row, size_t n,

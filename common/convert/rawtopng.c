@@ -183,9 +183,8 @@ take(const struct args *args, struct raw_in *in, struct img *x)
 	struct img_picture s;
 
 	if (x->type != IMG_U8 && x->type != IMG_U16)
-		raw_die(in,
-			"samples of type %s; rawtopnm makes levels of them: rawtopnm | rawtopng",
-			img_type_name(x->type));
+		raw_die(in, "samples of type %s; type: rawtopnm%s | rawtopng",
+			img_type_name(x->type), x->type == IMG_I32 ? " --labels" : "");
 	if (!img_picture(x, &s) || s.n != 1 || s.c > 4 || (s.c % 2 == 0) != alpha)
 		raw_die(in,
 			"not one picture of gray or RGB, with or without alpha; rawtopnm --slice "

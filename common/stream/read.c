@@ -13,6 +13,7 @@
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
+#include "common/base/opt.h"
 #include "common/base/sample.h"
 #include "common/base/words.h"
 #include "common/stream/formats.h"
@@ -477,16 +478,19 @@ die_unknown(struct raw_in *in, const unsigned char *magic, size_t n)
 
 	weir_free(first);
 	if (by && !strchr(by + sizeof convert - 1, ' ')) /* the name of a program, and no more */
-		raw_die(in, "this is %.*s; type: %s %s | %s", (int)(by - what), what,
-			by + sizeof convert - 1, in->f == stdin ? "FILE" : raw_name(in), weir_prog);
+		raw_die(in, "this is %.*s; type: %s", (int)(by - what), what,
+			opt_command_on(by + sizeof convert - 1, in->f == stdin ? NULL : in->name));
 	if (what)
 		raw_die(in, "this is %s", what);
 	for (size_t i = 0; i < n; i++)
 		sprintf(hex + 3 * i, " %02x", magic[i]);
+	if (in->item_of_file <= 1 && is_text(magic, n))
+		raw_die(in, "unknown format: the first bytes are%s; if it is a table, type: %s",
+			hex,
+			opt_command_on(isalpha(magic[0]) ? "texttoraw --header" : "texttoraw",
+				       in->f == stdin ? NULL : in->name));
 	raw_die(in, "unknown format: the first bytes are%s%s", hex,
-		in->item_of_file > 1 ? "; does the header before them state the right sizes?"
-		: is_text(magic, n)  ? "; if they are text with numbers, convert it with texttoraw"
-				     : "");
+		in->item_of_file > 1 ? "; does the header before them state the right sizes?" : "");
 }
 
 /* ---- streams: items one after the other, each in any format ---- */

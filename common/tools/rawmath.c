@@ -69,9 +69,10 @@ add_input(struct args *args, char *operand)
 	while (isalnum((unsigned char)*s) || *s == '_')
 		s++;
 	const bool named = s > operand && *s == '=' && !isdigit((unsigned char)*operand);
+	char *name = named ? weir_xstrdup(operand) : NULL; /* lives as long as args */
 	if (named)
-		*s = 0;
-	args->name[PLACES + args->ninput] = named ? operand : letters[args->ninput];
+		name[s - operand] = 0;
+	args->name[PLACES + args->ninput] = named ? name : letters[args->ninput];
 	args->path[args->ninput++] = named ? s + 1 : operand;
 }
 
