@@ -92,7 +92,8 @@ load lib
 @test "a file that its name calls PNG or the like holds something else, and a warning says so" {
 	gen noise 9 9 >a.pgm
 	same <(rawaxes -o x.png a.pgm 2>&1) 'rawaxes: x.png: the file holds PNM, not PNG: pipe to rawtopng'
-	same <(wconv -k a.pgm -o x.JPG a.pgm a.pgm 2>&1) 'wconv: x.JPG: the file holds weir-raw, not JPEG: pipe to rawtopnm and pnmtojpeg'
+	same <(wconv -k a.pgm -o x.JPG a.pgm a.pgm 2>&1) 'wconv: x.JPG: the file holds weir-raw, not JPEG: pipe to rawtopnm | pnmtojpeg'
+	pgmtoraw a.pgm 2>&1 >x.gif | grep '^pgmtoraw: .*/x.gif: the file holds weir-raw, not GIF: pipe to rawtopnm | pamtogif'
 	same <(pgmtoraw -o x.fits a.pgm 2>&1) 'pgmtoraw: x.fits: the file holds weir-raw, not FITS: pipe to rawtofits'
 	dptrace -p 1,1 -p 7,7 --overlay=o.png -o t.csv --to=csv a.pgm 2>&1 | grep 'dptrace: o.png: the file holds PNM, not PNG: pipe to rawtopng'
 	for command in rawtotiff.tif rawtofits.fits rawtonpy.npy rawtotext.csv pgmtoraw.nrrd pgmtoraw.pgm; do

@@ -133,6 +133,7 @@ begin_pictures(struct raw_out *out, const struct img *x)
 static void
 doubt_name(const struct raw_out *out)
 {
+	enum { PICTURES = 4 }; /* the first of them hold levels, which rawtopnm makes */
 	static const struct {
 		const char *end, *format, *program;
 	} known[] = {{"png", "PNG", "rawtopng"},     {"jpg", "JPEG", "pnmtojpeg"},
@@ -142,14 +143,15 @@ doubt_name(const struct raw_out *out)
 		     {"npy", "NumPy", "rawtonpy"},   {"sgy", "SEG-Y", "rawtosegy"},
 		     {"segy", "SEG-Y", "rawtosegy"}, {"su", "SU", "rawtosu"},
 		     {"csv", "text", "rawtotext"},   {"txt", "text", "rawtotext"}};
-	const char *dot = strrchr(out->name, '.');
+	char *to = strcmp(out->name, "(stdout)") ? NULL : realpath("/dev/stdout", NULL);
+	const char *name = to ? to : out->name, *dot = strrchr(name, '.');
 
 	for (size_t i = 0; dot && i < sizeof known / sizeof *known; i++)
 		if (!strcasecmp(dot + 1, known[i].end))
-			warn("%s: the file holds %s, not %s: pipe to %s%s", out->name,
+			warn("%s: the file holds %s, not %s: pipe to %s%s", name,
 			     out->pnm ? "PNM" : "weir-raw", known[i].format,
-			     out->pnm || known[i].program[0] == 'r' ? "" : "rawtopnm and ",
-			     known[i].program);
+			     out->pnm || i >= PICTURES ? "" : "rawtopnm | ", known[i].program);
+	free(to);
 }
 
 void
