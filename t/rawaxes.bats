@@ -163,7 +163,7 @@ sip() {
 	fails 1 'a.pgm: item 1: --crop: axis 0 has 3 samples' rawaxes --crop=0:1:4 a.pgm
 	fails 1 'a.pgm: item 1: --slice: axis 1 has 2 samples' rawaxes --slice=1:2 a.pgm
 	fails 1 '--flip: it has no axis 5' rawaxes --flip=5 a.pgm
-	fails 1 '--order: 1 axes are named, and 2 are left' rawaxes --order=0 a.pgm
+	fails 1 '--order: 3 axes are named, and 2 are left' rawaxes --order=2,1,0 a.pgm
 	fails 2 "--slice: axis 0 is named twice" rawaxes --slice=0:0 --slice=0:1 a.pgm
 	fails 2 "--crop: axis 0 is sliced away" rawaxes --crop=0:1:3 --slice=0:0 a.pgm
 	fails 2 "--flip: axis 2 is sliced away" rawaxes --slice=2:0 --flip=0,2 a.pgm

@@ -203,26 +203,28 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 	}
 }
 
-/* Sets v->from to the axes in their new order, followed by the sliced ones. */
+/* Sets v->from to the axes in their new order, followed by the sliced ones. Axes that --order does not name stay in place. */
 static void
 choose_order(const struct raw_in *in, const struct args *args, const struct img *y, struct view *v,
 	     const bool *gone)
 {
-	bool used[IMG_MAXDIM] = {false};
+	const struct use *order = args->use + args->n - args->norder;
+	bool used[IMG_MAXDIM] = {false}, named[IMG_MAXDIM] = {false};
 	int left = 0;
 
 	for (int i = 0; i < y->dim; i++)
 		left += !gone[i];
-	if (args->norder && args->norder != (size_t)left)
+	if (args->norder > (size_t)left)
 		raw_die(in, "--order: %zu axes are named, and %d are left", args->norder, left);
-	for (int i = 0, next = 0; i < left; i++) {
-		while (next < y->dim && gone[next])
-			next++;
-		const int k =
-		    args->norder ? (int)args->use[args->n - args->norder + (size_t)i].axis : next++;
-		insist_on_axis(in, y, "--order", (size_t)k);
-		v->from[v->dim++] = k;
-		used[k] = true;
+	for (size_t i = 0; i < args->norder; i++) {
+		insist_on_axis(in, y, "--order", order[i].axis);
+		named[order[i].axis] = true;
+	}
+	for (int i = 0; i < y->dim; i++) {
+		if (gone[i])
+			continue;
+		v->from[v->dim++] = named[i] ? (int)(order++)->axis : i;
+		used[v->from[v->dim - 1]] = true;
 	}
 	for (int i = 0, at = v->dim; i < y->dim; i++)
 		if (!used[i])
