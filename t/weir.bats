@@ -21,12 +21,20 @@ load lib
 	gencmp >gather.nrrd
 	rawtosu gather.nrrd >gather.su
 	rawtosegy gather.nrrd >gather.sgy
+	printf 'x,y\n.1,.2\n-.3,.1\n.2,.4\n' | texttoraw --header | rawtonpy >places.npy
+	echo 1 2 3 | texttoraw --type=float | rawmath a - | rawtonpy >values.npy
 	for program in $(weir | awk '/^  / { print $1 }'); do
 		example=$("$program" --help | tail -n 1)
 		[[ $example == *"$program "* ]]
 		bash -e -o pipefail -c "$example" >out 2>err || { echo "$example" && cat err && false; }
 		[ ! -s err ] || { echo "$example" && cat err && false; }
 	done
+	sed -n '/^tasks()/,/END$/s/^\t\t\([^\t]*\)\t..*/\1/p' "$B/weir" >tasks
+	[ "$(wc -l <tasks)" -gt 40 ]
+	while read -r task; do
+		bash -e -o pipefail -c "$task" >out 2>err || { echo "$task" && cat err && false; }
+		[ ! -s err ] || { echo "$task" && cat err && false; }
+	done <tasks
 }
 
 @test "weir lists every program, runs one, and finds options and the words of others" {
@@ -41,7 +49,10 @@ load lib
 	weir help normalise | diff - <(weir search normalize)
 	weir help gradient | grep '^  morphrec --gradient '
 	weir help chosen sample | sed 1q | grep '^rawdist '
-	fails 2 "weir: 'blur' is no program; weir lists them, weir help blur searches" weir blur
+	weir help count objects | sed 1q | same - 'type: rawlabel --above=otsu --to=csv coins.pgm >coins.csv'
+	weir help gaussian_filter xyzzy | sed 1q | grep '^type: wconv --gaussian=3 '
+	fails 2 "weir: 'blur' is no program; type: wconv --gaussian=3 " weir blur photo.ppm
+	fails 2 "weir: 'frob' is no program; weir lists them, weir help frob searches" weir frob
 	fails 2 "weir: help: nothing has 'xyzzy'" weir help xyzzy
 	run -2 weir rawinfo --frobnicate
 	ln -s "$B/rawdist" w-rawdist
