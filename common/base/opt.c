@@ -618,7 +618,13 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const int at = optind - (optarg && argv[optind - 1] == optarg ? 2 : 1);
+		char *line = c == '?' && !optopt ? strpbrk(argv[at], "_=") : NULL;
 
+		if (line && *line == '_') { /* Python's names: --box_size is --box-size */
+			*line = '-';
+			optind = at;
+			continue;
+		}
 		if (c == '?' && !optopt && replace_alias(r, argv, at))
 			continue;
 		if (c == '?' || c == ':')
