@@ -50,6 +50,8 @@ files_of_recipes() {
 	pgmramp -ellipse 32 32 | usfft -T 2 -p k.npy | rawtonpy >signal.npy
 	gencmp --traces=48 --step=62.5 | rawtosegy >gather.sgy
 	pgmtoppm white coins.pgm | pnmtojpeg -quiet >photo.jpg
+	rawtopng coins.pgm >photo.png
+	printf 'x,y,value\n.1,.2,1\n-.3,.1,2\n' >points.csv
 }
 
 @test "every recipe makes its file" {
