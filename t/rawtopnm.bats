@@ -47,6 +47,7 @@ levels() {
 	# rawlabel of a PNM gives labels, which are nearly black as levels.
 	printf 'P2 5 1 1 1 0 1 0 1\n' | rawlabel | rawtopnm --labels | pgmtoraw >a.nrrd
 	same <(samples a.nrrd) "$(levels int 5x1 '1 0 2 0 3' -- --labels)"
+	hints 'item 1: levels up to 1 of 65535 look black; see --labels and --range=minmax' rawtopnm <(item int '2 2' -- 0 1 0 1)
 }
 
 complex() {

@@ -187,6 +187,10 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		if (t.lo < 0 || t.hi > own_maxval(x))
 			raw_die(in, "samples %.0f to %.0f do not fit 0 to %u; choose with --range",
 				t.lo, t.hi, own_maxval(x));
+		if (t.hi > 0 && t.hi < own_maxval(x) / 64 && !args->common.quiet)
+			warn("%s: item %zu: levels up to %.0f of %u look black; see --labels and "
+			     "--range=minmax",
+			     raw_name(in), raw_item(in), t.hi, own_maxval(x));
 	}
 	t = choose_tone(args, x);
 	if (args->common.verbose && !t.labels)
