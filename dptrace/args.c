@@ -26,6 +26,8 @@ static const struct opt table[] = {
     {0, "snap", OPT_REAL, AT(snap), "PX", "how far a given point may move (cost: 2, or sigma)",
      .lo = 0, .hi = 1e6},
     {0, "mask", OPT_STR, AT(mask), "FILE", "there is no line where this picture is 0"},
+    {0, "like", OPT_STR, AT(like), "R,G,...",
+     "trace what is like that colour, or that of the points", .absent = ""},
     {'w', "half-width", OPT_ABOVE, AT(halfwidth), "PX", "half the width of the strip", .lo = 0},
     {0, "spacing", OPT_REAL, AT(spacing), "PX", "instead: the distance between guides", .lo = 1,
      .hi = 1e6},
@@ -67,6 +69,21 @@ check_scores(const struct args *a, size_t npath, char *const *path)
 		die_usage("--scores: goes without --score, --objective, --length and --sigma");
 	if (a->snap >= 0 || a->chroma >= 0)
 		die_usage("--scores: goes without --snap and --chroma");
+}
+
+static void
+check_like(struct args *a)
+{
+	if (!a->like)
+		return;
+	if (a->has_score && a->score != SCORE_BRIGHT)
+		die_usage("--like: what is like the colour is bright, so it goes with "
+			  "--score=ridge+ alone");
+	if (a->scores)
+		die_usage("--like: goes without --scores");
+	if (a->common.gpu)
+		die_usage("--like: goes without -g; it runs on the CPU alone");
+	a->score = SCORE_BRIGHT;
 }
 
 /* Refuses options of the objective that is not used. */
@@ -111,6 +128,7 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 		die_usage("--spacing: goes without --guides");
 	check_scores(&a, *npath, *path);
 	check_objective(&a);
+	check_like(&a);
 	check_share(&a, *npath);
 	a.gpu = gpu_use_list(&a.common);
 	return a;

@@ -16,7 +16,7 @@ struct args {
 	struct opt_common common;
 	struct gpu *gpu; /* NULL: the CPU */
 	struct opt_list point;
-	const char *lines, *scores, *overlay, *world, *mask;
+	const char *lines, *scores, *overlay, *world, *mask, *like;
 	bool has_score, has_objective, has_length, has_sigma;
 	int score, objective, length, method, to, points;
 	double sigma, chroma, spacing, halfwidth, angle, snap;
@@ -24,8 +24,8 @@ struct args {
 };
 
 enum { POINTS_WORLD = 1 }; /* the index of world among the words of --points */
-/* The indices of edge and sin among the words of --score; edge+ and edge- lie between. */
-enum { SCORE_EDGE = 3, SCORE_SIN = 6 };
+/* The indices of ridge+, edge and sin among the words of --score; edge+ and edge- lie between. */
+enum { SCORE_BRIGHT = 1, SCORE_EDGE = 3, SCORE_SIN = 6 };
 /* Those of the words of --to. */
 enum report_format {
 	REPORT_TEXT,
@@ -218,6 +218,15 @@ void trace_settle(struct trace *t);
 /* Traces the lines, and those that lie on a flank once more, as the page says. */
 void trace_run(struct trace *t);
 void trace_free(struct trace *t);
+
+/*
+ * The likeness of the pixels of im to the colour that --like gives, or, for a polyline, to that of its points: a picture of one plane.
+ * It holds what the search for the polyline looks at: it begins at the pixel `corner` of im. l NULL: all of im. The caller frees v
+ * and mask.
+ */
+struct dptrace_image
+like_make(const struct raw_in *in, const struct args *a, const struct dptrace_image *im,
+	  const struct dptrace_line *l, size_t corner[2]);
 
 /* Runs the recursion alone, on the link scores of --scores, and writes its line. */
 void

@@ -3,6 +3,7 @@
 #include "common/base/par.h"
 #include "common/stream/pipeline.h"
 #include "dptrace/args.h"
+#include "dptrace/resolve.h"
 #include "gpu/dptrace/dptrace.h"
 
 const char *const weir_prog = "dptrace";
@@ -19,24 +20,85 @@ struct session {
 	struct stats st;
 };
 
-/* Writes the polylines of a picture, of which `place` is the place in the whole, and draws them on `drawn`. */
+/* A picture, its place in the whole, its map, its polylines, and the copy to draw them on. */
+struct picture {
+	struct dptrace_image image;
+	struct place place;
+	const double *world;
+	const char *crs;
+	struct points lines;
+	size_t first;	  /* the number of its first polyline among those of the picture */
+	size_t corner[2]; /* where it begins on the copy */
+	struct img *drawn;
+};
+
+/* Writes the polylines of a picture, and draws them. */
 static void
-write_picture(struct session *s, const struct trace *t, const struct place *place,
-	      struct img *drawn)
+write_lines(struct session *s, const struct trace *t, const struct picture *pic)
 {
+	s->report.world = pic->world;
+	s->report.crs = pic->crs;
 	if (s->a->common.verbose)
 		report_explain(raw_name(s->in), t->first, &t->p);
-	if (s->st.items == 0)
+	if (s->st.items == 0 && pic->first == 0)
 		report_begin(&s->report);
-	if (s->overlay) {
-		for (size_t i = 0; i < t->p.nline; i++)
-			overlay_draw(drawn, &t->p.trace[i]);
-		raw_put(s->overlay, drawn);
-		img_free(drawn);
-	}
 	for (size_t i = 0; i < t->p.nline; i++) {
-		report_shift(&t->p.trace[i], (double)place->x0, (double)place->y0);
+		report_shift(&t->p.trace[i], (double)pic->corner[0], (double)pic->corner[1]);
+		if (s->overlay)
+			overlay_draw(pic->drawn, &t->p.trace[i]);
+		report_shift(&t->p.trace[i], (double)pic->place.x0, (double)pic->place.y0);
 		report_line(&s->report, raw_name(s->in), &t->p.trace[i], s->st.items, t->first + i);
+	}
+}
+
+/* Plans, traces and writes the polylines of a picture. */
+static void
+trace_lines(struct session *s, const struct picture *pic)
+{
+	struct trace t = {.in = s->in, .first = s->report.first + pic->first};
+
+	trace_plan(&t, s->a, &pic->image, &pic->lines);
+	if (!s->a->gpu)
+		trace_settle(&t);
+	stats_charge(&s->st, STATS_PLAN);
+	pipeline_pass(PIPELINE_COMPUTE);
+	if (s->a->gpu) /* which one item has at a time */
+		trace_settle(&t);
+	trace_run(&t);
+	stats_charge(&s->st, STATS_COMPUTE);
+	pipeline_pass(PIPELINE_WRITE);
+	write_lines(s, &t, pic);
+	trace_free(&t);
+	stats_charge(&s->st, STATS_WRITE);
+}
+
+/* The same with --like. Where no colour is given, each polyline is traced on a picture of its own. */
+static void
+trace_likes(struct session *s, const struct picture *whole)
+{
+	const size_t n = whole->lines.nline;
+	const bool each = !*s->a->like && n;
+	const struct dptrace_options o = dptrace_args_options(s->a);
+	struct why why;
+
+	for (size_t i = 0; i < n; i++)
+		if (dptrace_check(&whole->lines.line[i], &whole->image, &o, &why))
+			raw_die(s->in, "line %zu: %s", s->report.first + i, why.text);
+	for (size_t i = 0; i < (each ? n : 1); i++) {
+		struct picture part = *whole;
+		struct points one = whole->lines;
+		if (each) {
+			one.line += i;
+			one.nline = 1;
+			part.first = i;
+		}
+		part.image =
+		    like_make(s->in, s->a, &whole->image, each ? one.line : NULL, part.corner);
+		part.lines =
+		    points_place(&one, NULL, (double)part.corner[0], (double)part.corner[1]);
+		trace_lines(s, &part);
+		points_free(&part.lines);
+		weir_free_all((void *)part.image.v, (void *)part.image.mask);
 	}
 }
 
@@ -45,36 +107,30 @@ static void
 trace_picture(struct session *s, struct img *x)
 {
 	const struct args *a = s->a;
-	struct dptrace_image image = read_image(s->in, a, &s->mask, x);
-	const struct place place = read_tile(s->in, x);
+	struct img drawn = {0};
+	struct picture pic = {.image = read_image(s->in, a, &s->mask, x),
+			      .place = read_tile(s->in, x),
+			      .crs = s->world ? NULL : img_key(x, "crs"),
+			      .drawn = &drawn};
 	double own[6];
-	const double *world = read_map(s->in, a, s->world, x, &place, s->lines->epsg, own);
-	struct trace t = {.in = s->in, .first = s->report.first};
-	struct points lines = points_place(s->lines, a->points == POINTS_WORLD ? world : NULL,
-					   (double)place.x0, (double)place.y0);
-	struct img drawn;
 
-	if (s->overlay && overlay_make(&drawn, &image, img_maxval(x)))
+	pic.world = read_map(s->in, a, s->world, x, &pic.place, s->lines->epsg, own);
+	pic.lines = points_place(s->lines, a->points == POINTS_WORLD ? pic.world : NULL,
+				 (double)pic.place.x0, (double)pic.place.y0);
+	if (s->overlay && overlay_make(&drawn, &pic.image, img_maxval(x)))
 		raw_die(s->in, "no memory for the overlay");
-	read_colours(s->in, a, &image);
+	read_colours(s->in, a, &pic.image);
 	stats_charge(&s->st, STATS_READ);
-	trace_plan(&t, a, &image, &lines);
-	if (!a->gpu)
-		trace_settle(&t);
-	stats_charge(&s->st, STATS_PLAN);
-	pipeline_pass(PIPELINE_COMPUTE);
-	if (a->gpu) /* which one item has at a time */
-		trace_settle(&t);
-	trace_run(&t);
-	stats_charge(&s->st, STATS_COMPUTE);
-	pipeline_pass(PIPELINE_WRITE);
-	s->report.world = world;
-	s->report.crs = s->world ? NULL : img_key(x, "crs");
-	write_picture(s, &t, &place, &drawn);
-	trace_free(&t);
-	points_free(&lines);
-	weir_free((void *)image.v);
-	weir_free((void *)image.mask);
+	if (a->like)
+		trace_likes(s, &pic);
+	else
+		trace_lines(s, &pic);
+	if (s->overlay)
+		raw_put(s->overlay, &drawn);
+	img_free(&drawn);
+	points_free(&pic.lines);
+	weir_free((void *)pic.image.v);
+	weir_free((void *)pic.image.mask);
 	stats_charge(&s->st, STATS_WRITE);
 }
 

@@ -684,11 +684,10 @@ choose_objective(struct segment_shape *s, size_t n, const struct dptrace_options
 }
 
 int
-dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
-		const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
-		struct why *why)
+dptrace_check(const struct dptrace_line *l, const struct dptrace_image *im,
+	      const struct dptrace_options *o, struct why *why)
 {
-	const size_t n = dptrace_segments(l), side = im->w > im->h ? im->w : im->h;
+	const size_t side = im->w > im->h ? im->w : im->h;
 
 	if (l->n < 2)
 		return why_set(why, "%zu point%s: a line needs 2", l->n, l->n == 1 ? "" : "s");
@@ -699,12 +698,25 @@ dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
 	if (o->halfwidth > (double)side)
 		return why_set(why, "a half-width of %g px is beyond the image of %zu x %zu",
 			       o->halfwidth, im->w, im->h);
+	for (size_t i = 0; i + 1 < l->n; i++)
+		if (distance(l->xy[i], l->xy[i + 1]) == 0)
+			return why_set(why, "two neighbouring points are the same, %g,%g",
+				       l->xy[i][0], l->xy[i][1]);
+	return 0;
+}
+
+int
+dptrace_measure(struct segment_shape *s, const struct dptrace_line *l,
+		const struct dptrace_image *im, const float *gray, const struct dptrace_options *o,
+		struct why *why)
+{
+	const size_t n = dptrace_segments(l);
+
+	if (dptrace_check(l, im, o, why))
+		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const double sigma = o->sigma > 0 ? o->sigma : 2, *a = l->xy[i], *b = l->xy[i + 1],
 			     length = distance(a, b);
-		if (length == 0)
-			return why_set(why, "two neighbouring points are the same, %g,%g", a[0],
-				       a[1]);
 		s[i] =
 		    (struct segment_shape){.ax = a[0],
 					   .ay = a[1],

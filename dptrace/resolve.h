@@ -82,6 +82,10 @@ struct segment_shape {
 	struct curve way; /* borrowed from the plan */
 };
 
+/* Says whether a line can be traced in a picture. Returns 0, or -1 with a sentence in err. */
+int dptrace_check(const struct dptrace_line *l, const struct dptrace_image *im,
+		  const struct dptrace_options *o, struct why *why);
+
 /*
  * Checks a line, and takes from the picture what its shape depends on: it fills in the ends, levels, vote and noise of the
  * segments. gray is the mean of the planes. Returns 0, or -1 with a sentence in err.

@@ -708,3 +708,61 @@ warns() {
 	[ "$(grep -c . out)" -gt 4 ]
 	run -1 grep -E 'nan|inf' out
 }
+
+# crossing [N]: gray ground; a white line from 5,10 to 115,70, brighter in each plane; one from 5,70 to 115,10 that differs in colour
+# alone. Samples are N times as large.
+crossing() {
+	awk -v k="${1:-1}" 'BEGIN { print "P3 120 80", 255 * k; for (y = 0; y < 80; y++) for (x = 0; x < 120; x++) {
+		a = (y - 10 - (x - 5) * 6 / 11) ^ 2 < 3; b = (y - 70 + (x - 5) * 6 / 11) ^ 2 < 3
+		print (a ? "250 250 250" : b ? k * 90 " " k * 150 " " k * 60 : k * 100 " " k * 100 " " k * 100) } }' |
+		sed "s/^250 250 250$/$((250 * ${1:-1})) $((250 * ${1:-1})) $((250 * ${1:-1}))/"
+}
+white='10 + (x - 5) * 6 / 11' green='70 - (x - 5) * 6 / 11'
+
+@test "--like follows the line of the colour at the points, another one for each polyline" {
+	crossing >cross.ppm
+	dptrace -p 20,62 -p 100,18 --quiet cross.ppm >out
+	run -1 near 2 "$green" <out
+	# A click may be 2 px beside the line.
+	printf '20 62 100 18\n20 18 100 62\n22 63 100 16\n' >lines
+	dptrace --like -f lines --quiet -t 1 cross.ppm >out
+	awk -v RS= 'NR != 2' out | near 1 "$green" 20
+	awk -v RS= 'NR == 2' out | near 1 "$white" 10
+	dptrace --like -f lines --quiet -t 7 cross.ppm | cmp - out
+	for i in 0 1; do dptrace --like -f lines --quiet --part=$i/2 cross.ppm; done | cmp - out
+	dptrace --like -f lines --quiet <(crossing 200) | cmp - out
+	dptrace --like=90,150,60 -p 20,62 -p 100,18 --quiet cross.ppm | near 1 "$green" 10
+	# The drawing and the output have the same places.
+	dptrace --like -f lines --quiet --overlay=over.ppm cross.ppm | cmp - out
+	[ "$(pgmtoraw over.ppm | rawaxes --slice=2:40 --slice=1:60 | rawtotext)" = "255 0 0" ]
+}
+
+@test "the evidence of --like is exp(-D / T), and T is a fifth of the mean of D" {
+	# In the picture D is 0 or 64.
+	t=$(awk 'NR > 1 { for (i = 1; i <= NF; i++) { n++; s += ($i - 9) ^ 2 } } END { printf "%.17g", s / n / 5 }' road.pgm)
+	pgmtoraw road.pgm | rawmath "exp(-(a - 9) ^ 2 / $t)" >like.nrrd
+	dptrace $ends --score=ridge+ like.nrrd >out
+	dptrace $ends --like=9 road.pgm | cmp - out
+	dptrace $ends --like road.pgm | cmp - out
+	near 1 <out
+	# What the mask leaves out and what is no number has no likeness.
+	rawmath 'x < 30 ? nan : a' <(pgmtoraw road.pgm) >holes.nrrd
+	rawmath '!isnan(a)' holes.nrrd >mask.nrrd
+	dptrace --like --mask=mask.nrrd -p 40,20 -p 75,17 holes.nrrd | near 1
+	fails 1 'have no place here' dptrace --like -p 40,20 -p 75,17 holes.nrrd
+}
+
+@test "--like is refused with what it cannot go with" {
+	while IFS='|' read -r status text options; do
+		fails "$status" "$text" dptrace $ends $options
+	done <<-'END'
+		2|--like: goes without -g|--like -g road.pgm
+		2|--score=ridge+ alone|--like --score=edge road.pgm
+		2|--like: goes without --scores|--like --scores=x
+		2|1 to 2 numbers|--like=1,2,3 road.pgm
+		2|'red' is not|--like=red road.pgm
+	END
+	fails 1 'line 1: point 500,17 lies outside the image of 80 x 40' dptrace --like -f <(printf '5 22 75 17\n5 22 500 17\n') road.pgm
+	dptrace --like --quiet -p 0,0 -p 1,0 <(echo P2 2 1 9 5 5) >out
+	prints '0.000 0.000/1.000 0.000' cat out
+}
