@@ -117,7 +117,7 @@ static const char sparse_noise[] = "0.007";
 static const struct opt table[] = {
     {'q', "curves", OPT_STR, AT(curves), "LO:HI:N", "N curves, moveouts at -X of LO to HI seconds"},
     {'X', "reference", OPT_ABOVE, AT(reference), "OFFSET", "offset at which q is the moveout"},
-    {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q,T:Q..."},
+    {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q..., or `auto'"},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL,
      "write gather - modelled panel; alone: by --sparse"},
     {0, "balance", OPT_FLAG, AT(balance), NULL,
@@ -197,15 +197,17 @@ parse_curves(const struct args *a, struct radon_options *o)
 	o->mute.radial = a->curve == RADON_LINEAR;
 }
 
-/* "Q" or "T:Q,T:Q..." */
+/* "auto", "Q" or "T:Q,T:Q..." */
 static void
 parse_mute(const struct args *a, struct radon_mute *m)
 {
 	const char *s = a->mute;
 	double v[2];
 
+	m->find = !strcmp(s, "auto");
 	if (!strchr(s, ':')) {
-		opt_reals("--mute", s, ':', m->q, 1);
+		if (!m->find)
+			opt_reals("--mute", s, ':', m->q, 1);
 		m->n = 1;
 		return;
 	}
@@ -247,6 +249,10 @@ check_mute(const struct args *a, const struct radon_options *o)
 		top = fmax(top, radon_mute_q(o, i));
 	for (size_t i = 0; i < o->mute.n; i++)
 		cut = fmin(cut, o->mute.q[i]);
+	if (o->mute.find && (o->mode != RADON_SPARSE || o->nr || a->curve == RADON_HYPERBOLIC ||
+			     o->q0 > 0 || o->nq < 2 || top < 5 * o->dq))
+		die_usage("--mute=auto goes with --sparse and with curves from 0 or below to 5 "
+			  "spacings and more, but not with --qy and --curve=hyperbolic");
 	if (a->mute && cut >= top - 1e-9 * fabs(top))
 		die_usage("--mute=%s: no curve lies above it; the highest is %g", a->mute, top);
 }

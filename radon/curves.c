@@ -120,6 +120,33 @@ radon_mute_weight(const struct radon_mute *m, double tau, double q)
 	return rise(q - cut, m->taper);
 }
 
+/* The energy of curve i and of its neighbours. */
+static double
+around(const double *energy, size_t n, size_t i)
+{
+	return (i ? energy[i - 1] : 0) + energy[i] + (i + 1 < n ? energy[i + 1] : 0);
+}
+
+void
+radon_gap(const struct radon_options *o, const double *energy, struct radon_mute *m)
+{
+	const size_t n = o->nq, zero = (size_t)fmax(0, round(-o->q0 / o->dq)), from = zero + 4;
+	double primaries = 0, low = INFINITY;
+	size_t first = from, last, end = from;
+
+	for (size_t i = zero > 4 ? zero - 4 : 0; i <= from; i++)
+		primaries = fmax(primaries, around(energy, n, i));
+	while (end < n && !(around(energy, n, end) > fmax(1.15 * low, low + .03 * primaries)))
+		low = fmin(low, around(energy, n, end++));
+	const double most = fmax(1.2 * low, low + .06 * primaries);
+	while (first + 1 < end && around(energy, n, first) > most)
+		first++;
+	for (last = end - 1; last > first && around(energy, n, last) > most;)
+		last--;
+	m->taper = fmin(m->taper, fmax(2 * o->dq, (double)(last - first) * o->dq));
+	m->q[0] = o->q0 + (double)(first + last) / 2 * o->dq - m->taper / 2;
+}
+
 double
 radon_mute_q(const struct radon_options *o, size_t i)
 {

@@ -175,7 +175,7 @@ check(const struct radon_options *o)
 	for (size_t j = 0; j < o->nx; j++)
 		if (!isfinite(o->g[j]))
 			return -EDOM;
-	if (o->find_nu && (o->mode != RADON_SPARSE || o->hyperbolic || o->nr))
+	if ((o->find_nu || o->mute.find) && (o->mode != RADON_SPARSE || o->hyperbolic || o->nr))
 		return -EDOM;
 	return a->filter == 0 || (o->subtract && a->window >= 0 && a->filter > 0 &&
 				  a->filter / o->dt < RADON_MAXFILTER)

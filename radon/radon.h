@@ -76,6 +76,8 @@ struct radon_mute {
 	size_t n;
 	double t[RADON_MAXMUTE], q[RADON_MAXMUTE]; /* s; t ascends */
 	double taper;				   /* s, >= 0 */
+	/* With n = 1: each run of sparse with one axis of curves that are no hyperbolas finds q[0] and taper by radon_gap(). */
+	bool find;
 	/* Curves with two axes have sqrt(q^2 + r^2) for q. Without radial they have (q + r) / 2. */
 	bool radial;
 	/*
@@ -164,6 +166,7 @@ struct radon_report {
 	size_t steps;
 	/* The NU of the run. NaN: there was no memory to find it, and the result is not written. */
 	double nu;
+	struct radon_mute mute; /* sparse with mute.find: what the run found */
 	/* The L of adaptive subtraction; infinite: what was subtracted stayed as it was. */
 	double adapt;
 	/*
@@ -213,6 +216,14 @@ struct radon_crossing {
 };
 void radon_mute_line(const struct radon_mute *m, double tau, const double *q, size_t nq,
 		     struct radon_crossing *c, float *weight);
+
+/*
+ * Sets q[0] and taper of a mute to the gap between primaries and multiples. e is the energy of the panel around a curve, summed
+ * over three, and p the largest e within 4 curves of q = 0. From 4 curves above 0 on, the gap ends before e exceeds the lowest
+ * value so far by 15 % and by .03 p. It lies between the first and last e that exceed this value by at most 20 % or .06 p. The
+ * weight is 1/2 in its middle. The taper is as wide, but from 2 curves to what it was. q0 <= 0, and nq > 5 - q0 / dq.
+ */
+void radon_gap(const struct radon_options *o, const double *energy, struct radon_mute *m);
 
 /* Returns the q that the mute takes for curve i. */
 double radon_mute_q(const struct radon_options *o, size_t i);

@@ -560,12 +560,19 @@ radon_sparse_run(struct radon_irls *s, struct radon_room *w, const float *in, fl
 	panel_to_spectra(s, false);
 #pragma omp parallel for schedule(static) num_threads(w->threads)
 	for (size_t i = 0; i < p->o.nq; i++) {
-		float *m = w->m + 2 * i * p->ld;
+		const float *m = w->m + 2 * i * p->ld;
 		s->part[i] = energy_of_spectrum(m + 2 * p->kmin, p->kmax + 1 - p->kmin);
-		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
-			m[l] *= p->q_weight[i];
 	}
 	find_edges_of_rows(s, r->edge);
+	r->mute = p->o.mute;
+	if (r->mute.find)
+		radon_gap(&p->o, s->part, &r->mute);
+#pragma omp parallel for schedule(static) num_threads(w->threads) if (p->q_mute)
+	for (size_t i = 0; i < p->o.nq; i++) {
+		const float by = (float)radon_mute_weight(&r->mute, 0, radon_mute_q(&p->o, i));
+		for (size_t l = 0; l < 2 * p->ld && p->q_mute; l++)
+			w->m[2 * i * p->ld + l] *= by;
+	}
 	if (!p->o.subtract) {
 		radon_panel_out(p, w, out);
 		return;

@@ -192,6 +192,19 @@ check_mutes(void)
 		  "radon: a cut runs straight between its points; polygons keep their inside");
 }
 
+/* Primaries around q = 0 and multiples around .11 leave a gap from .04 to .08, so far as no neighbour of theirs counts. */
+static void
+check_gap(void)
+{
+	const struct radon_options o = {.nq = 31, .q0 = -.1, .dq = .01};
+	const double energy[31] = {[9] = 1, [10] = 2, [11] = 1, [20] = .5, [21] = .5, [22] = .5};
+	struct radon_mute m = {.taper = .1};
+
+	radon_gap(&o, energy, &m);
+	check(fabs(m.q[0] - .04) < 1e-9 && fabs(m.taper - .04) < 1e-9,
+	      "radon: the mute rises through the gap", "%g %g", m.q[0], m.taper);
+}
+
 /* Rings of many corners that cross themselves and each other, at the tau of corners, at q of sides, and at equal q. */
 static void
 check_lines(struct check_many *many, struct check_rng *r, size_t scene)
@@ -345,6 +358,7 @@ check_radon(void)
 	check_each_from("radon: the same bytes on one thread and on three", METHODS * MODES, &rng,
 			check_threads);
 	check_mutes();
+	check_gap();
 	check_each("radon: polygons weigh many q as they weigh one", 20, 9, check_lines);
 	check_each_from("radon: what cannot be planned is refused", 12, &rng, check_refused);
 }

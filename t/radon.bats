@@ -404,6 +404,8 @@ volume() {
 2|--lsq: 'autumn' is not a number|$curves --lsq=autumn
 2|--sparse|$curves --sparse=x
 2|--fmin=20 is above --fmax=10|$curves --fmin=20 --fmax=10
+2|--mute=auto goes with|$curves --mute=auto --lsq
+2|--mute=auto goes with|-q 0:.3:4 -X 9 --mute=auto --subtract
 2|--mute=50: no curve lies above it; the highest is 0.3|$curves --mute=50 --subtract
 2|--mute=1:.3,2:.4: no curve|$curves --mute=1:.3,2:.4 --lsq
 2|the highest is 0.2|-q 0:.3:4 --qy=0:.1:4 -X 9 --mute=.2
@@ -443,6 +445,15 @@ END
 	done
 	radon $curves --fmax=125 --quiet d >p
 	radon $curves --mute=1:.2,2:.4 --lsq --quiet d >p
+}
+
+@test "radon: --mute=auto reports the cut it finds, better than one among the multiples" {
+	gencmp >d
+	gencmp --part=primaries >p
+	hints 'cut 0.0[0-9]*, taper 0.0' radon $curves --subtract --mute=auto -v -t 1 d >a
+	radon $curves --subtract --quiet --mute=auto -t 7 d | cmp - a
+	radon $curves --subtract --quiet --mute=.15 d >late
+	below "$(energy '$1 - $2' a p) * 4" "$(energy '$1 - $2' late p)"
 }
 
 @test "radon: --adapt matches multiples whose gain differs from trace to trace" {

@@ -178,6 +178,8 @@ say(const struct gathers_options *o, const struct gather *g)
 	if (o->auto_nu || o->radon.raise_nu)
 		fprintf(stderr, ", NU %.3g", r->nu);
 	fprintf(stderr, ", %zu steps", r->steps);
+	if (g->o.mute.find)
+		fprintf(stderr, ", cut %.3g, taper %.3g", r->mute.q[0], r->mute.taper);
 	if (g->o.subtract)
 		fprintf(stderr, ", alpha %.3f", g->alpha);
 	if (g->o.adapt.filter > 0 && isfinite(r->adapt))
