@@ -36,9 +36,41 @@ may_stand(const struct dither *d, const double *x, size_t j)
 	return !any || d->colour[j * d->planes + last] == x[last];
 }
 
-/* Chooses the colour of one pixel, and passes the error on. error [h + 1][w + 2][6] */
+/* Fills x with the samples of pixel i. Returns x. */
+static const double *
+load(const struct dither *d, size_t i, double x[4])
+{
+	for (size_t a = 0; a < d->planes; a++) {
+		const size_t at = i * d->planes + a;
+		x[a] = fmin(d->type == IMG_U8 ? ((const uint8_t *)d->px)[at]
+					      : ((const uint16_t *)d->px)[at],
+			    d->top);
+	}
+	return x;
+}
+
+/* Returns the part of the error of pixel i that is passed on, in 64ths. */
+static double
+find_part(const struct dither *d, size_t i)
+{
+	const float top = (float)d->top * (d->type == IMG_U8 ? 16 : 1);
+	const float s = top * top / (64 * (float)d->k);
+	const size_t before[2] = {i % d->w ? i - 1 : i, i < d->w ? i : i - d->w};
+	double x[4], t[6], y[6];
+	float a2 = 0;
+	const size_t n = place(d, load(d, i, x), t);
+
+	for (int b = 0; b < 2; b++) {
+		place(d, load(d, before[b], x), y);
+		for (size_t a = 0; a < n; a++)
+			a2 += (float)(t[a] - y[a]) * (float)(t[a] - y[a]);
+	}
+	return 26 + floorf(30 * s / (s + a2 / 2) + .5f);
+}
+
+/* Chooses the colour of one pixel, and passes `part` 64ths of the error on. error [h + 1][w + 2][6] */
 static size_t
-settle(const struct dither *d, const double *x, double *error)
+settle(const struct dither *d, const double *x, double part, double *error)
 {
 	const double top = d->top * (d->type == IMG_U8 ? 16 : 1);
 	const size_t down = (d->w + 2) * 6;
@@ -48,7 +80,7 @@ settle(const struct dither *d, const double *x, double *error)
 	const size_t n = place(d, x, t);
 
 	for (size_t a = 0; a < n; a++)
-		t[a] = fmin(fmax(t[a] + floor((error[a] + 64) / 128), 0), top);
+		t[a] = fmin(fmax(t[a] + floor((error[a] + 512) / 1024), 0), top);
 	for (size_t j = 0; j < d->k; j++) {
 		float d2 = 0;
 		place(d, d->colour + j * d->planes, c);
@@ -61,11 +93,11 @@ settle(const struct dither *d, const double *x, double *error)
 	}
 	place(d, d->colour + best * d->planes, c);
 	for (size_t a = 0; a < n; a++) {
-		const double e = d->alpha && x[d->planes - 1] == 0 ? 0 : t[a] - c[a];
-		error[6 + a] += 49 * e;
-		error[down - 6 + a] += 21 * e;
-		error[down + a] += 35 * e;
-		error[down + 6 + a] += 7 * e;
+		const double e = d->alpha && x[d->planes - 1] == 0 ? 0 : part * (t[a] - c[a]);
+		error[6 + a] += 7 * e;
+		error[down - 6 + a] += 3 * e;
+		error[down + a] += 5 * e;
+		error[down + 6 + a] += e;
 	}
 	return best;
 }
@@ -77,16 +109,9 @@ palette_direct_dither(const struct dither *d, uint8_t *index)
 
 	if (!error)
 		return -ENOMEM;
-	for (size_t i = 0; i < d->w * d->h; i++) {
-		for (size_t a = 0; a < d->planes; a++) {
-			const size_t at = i * d->planes + a;
-			x[a] = fmin(d->type == IMG_U8 ? ((const uint8_t *)d->px)[at]
-						      : ((const uint16_t *)d->px)[at],
-				    d->top);
-		}
-		index[i] =
-		    (uint8_t)settle(d, x, error + (i / d->w * (d->w + 2) + i % d->w + 1) * 6);
-	}
+	for (size_t i = 0; i < d->w * d->h; i++)
+		index[i] = (uint8_t)settle(d, load(d, i, x), find_part(d, i),
+					   error + (i / d->w * (d->w + 2) + i % d->w + 1) * 6);
 	weir_free(error);
 	return 0;
 }

@@ -96,7 +96,7 @@ levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, 
 
 /* ---- dither ---- */
 
-enum { MOST = 256, LANES = 16, DIMS = 6 };
+enum { MOST = 256, LANES = 16, DIMS = 6, LEAST_GAIN = 26, MORE_GAIN = 30 };
 
 /* Colours side by side, one row a coordinate. Rows end in infinity, up to whole vectors. */
 struct table {
@@ -112,7 +112,8 @@ struct work {
 	size_t dims;
 	int32_t top;
 	struct table table[TABLES];
-	int32_t *t;	   /* [w][dims]: a row of pixels; owned */
+	float spread;	   /* s of palette.h */
+	int32_t *t[2];	   /* [w][dims]: this row of pixels and the one above; owned */
 	uint8_t *kind;	   /* [w]: the table of each; owned */
 	int32_t *error[2]; /* [w + 2][dims]: received by this row and by the next one; owned */
 };
@@ -146,7 +147,7 @@ load_row(struct work *w, const struct dither *d, size_t y)
 
 	if (d->type == IMG_U8 && !d->alpha && d->top == 255) {
 		for (size_t i = 0; i < d->w * d->planes; i++)
-			w->t[i] = 16 * u8[i];
+			w->t[0][i] = 16 * u8[i];
 		return;
 	}
 	for (size_t i = 0; i < d->w; i++) {
@@ -155,7 +156,7 @@ load_row(struct work *w, const struct dither *d, size_t y)
 			const size_t at = i * d->planes + a;
 			x[a] = fmin(d->type == IMG_U8 ? u8[at] : u16[at], d->top);
 		}
-		w->kind[i] = (uint8_t)place(d, x, w->t + i * w->dims);
+		w->kind[i] = (uint8_t)place(d, x, w->t[0] + i * w->dims);
 	}
 }
 
@@ -218,6 +219,19 @@ nearest(const struct table *t, const float *x, size_t dims)
 	return at;
 }
 
+/* Returns how much of the error of pixel x is passed on, in 64ths. */
+CPU_INLINE int32_t
+find_gain(const int32_t *x, const int32_t *left, const int32_t *above, size_t dims, float spread)
+{
+	float d2 = 0;
+
+	for (size_t a = 0; a < dims; a++)
+		d2 += (float)(x[a] - left[a]) * (float)(x[a] - left[a]);
+	for (size_t a = 0; a < dims; a++)
+		d2 += (float)(x[a] - above[a]) * (float)(x[a] - above[a]);
+	return LEAST_GAIN + (int32_t)(MORE_GAIN * spread / (spread + d2 / 2) + .5f);
+}
+
 CPU_INLINE void
 settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
 {
@@ -226,21 +240,24 @@ settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
 	for (size_t i = 0; i < n; i++, own += dims, next += dims) {
 		const int kind = w->kind[i];
 		const struct table *t = &w->table[w->table[kind].n ? kind : ANY];
+		const int32_t *t0 = w->t[0] + i * dims;
+		const int32_t gain =
+		    find_gain(t0, i ? t0 - dims : t0, w->t[1] + i * dims, dims, w->spread);
 		int32_t x[DIMS];
 		float f[DIMS];
 		for (size_t a = 0; a < dims; a++) {
-			x[a] = w->t[i * dims + a] + ((own[a] + 64) >> 7);
+			x[a] = t0[a] + ((own[a] + 512) >> 10);
 			x[a] = x[a] < 0 ? 0 : x[a] > w->top ? w->top : x[a];
 			f[a] = (float)x[a];
 		}
 		const uint32_t j = nearest(t, f, dims);
 		index[i] = t->index[j];
 		for (size_t a = 0; kind != CLEAR && a < dims; a++) {
-			const int32_t e = x[a] - (int32_t)t->x[a][j];
-			own[dims + a] += 49 * e;
-			next[a - dims] += 21 * e;
-			next[a] += 35 * e;
-			next[dims + a] += 7 * e;
+			const int32_t e = gain * (x[a] - (int32_t)t->x[a][j]);
+			own[dims + a] += 7 * e;
+			next[a - dims] += 3 * e;
+			next[a] += 5 * e;
+			next[dims + a] += e;
 		}
 	}
 }
@@ -261,7 +278,7 @@ WEIR_CLONES(run_row, (struct work * w, uint8_t *index, size_t n), (w, index, n))
 static void
 free_work(struct work *w)
 {
-	weir_free_all(w->t, w->kind, w->error[0], w->error[1], w);
+	weir_free_all(w->t[0], w->t[1], w->kind, w->error[0], w->error[1], w);
 }
 
 static struct work *
@@ -273,11 +290,13 @@ make_work(const struct dither *d)
 		return NULL;
 	w->dims = d->alpha ? 2 * (d->planes - 1) : d->planes;
 	w->top = (int32_t)d->top * (d->type == IMG_U8 ? 16 : 1);
-	w->t = weir_alloc(d->w, w->dims * sizeof *w->t);
+	w->spread = (float)w->top * (float)w->top / (64 * (float)d->k);
 	w->kind = weir_calloc(d->w, 1);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		w->t[i] = weir_alloc(d->w, w->dims * sizeof *w->t[i]);
 		w->error[i] = weir_calloc(d->w + 2, w->dims * sizeof *w->error[i]);
-	if (!w->t || !w->kind || !w->error[0] || !w->error[1]) {
+	}
+	if (!w->t[0] || !w->t[1] || !w->kind || !w->error[0] || !w->error[1]) {
 		free_work(w);
 		return NULL;
 	}
@@ -294,8 +313,12 @@ dither_picture(const struct dither *d, uint8_t *index)
 		return -ENOMEM;
 	for (size_t y = 0; y < d->h; y++) {
 		load_row(w, d, y);
+		if (!y)
+			memcpy(w->t[1], w->t[0], d->w * w->dims * sizeof *w->t[1]);
 		run_row(w, index + y * d->w, d->w);
-		int32_t *const done = w->error[0];
+		int32_t *const done = w->error[0], *const above = w->t[0];
+		w->t[0] = w->t[1];
+		w->t[1] = above;
 		w->error[0] = w->error[1];
 		w->error[1] = done;
 		memset(done, 0, (d->w + 2) * w->dims * sizeof *done);

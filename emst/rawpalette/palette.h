@@ -36,13 +36,15 @@
  * Puts a picture into few colours by error diffusion (R. W. Floyd, L. Steinberg 1976): mean colours of small areas are kept.
  *
  * Pixels are taken in raster order. t is the pixel plus the errors that it has received, limited to the range of samples. It
- * gets the colour c nearest to t; among equally near ones the first. The error t - c goes to four pixels, in 128ths:
+ * gets the colour c nearest to t; among equally near ones the first. A part of the error t - c goes to four pixels, in 16ths:
  *
- *	            pixel   49
- *	      21      35     7
+ *	            pixel   7
+ *	       3       5    1
  *
- * These are seven eighths of the weights of Floyd and Steinberg. All of the error would make noise from errors that no colour
- * can undo. Errors do not leave the picture.
+ * The part is (26 + 30 s/(s + a)) / 64, rounded to 64ths. a is the mean of the squared differences from the pixel to those on
+ * its left and above it, 0 where there is none; s is top^2 / (64 K). So smooth places, which would show bands, pass on
+ * .88 of the errors. Texture passes on .41, since its errors cancel where the eye blurs them, and more makes it noisy.
+ * Errors do not leave the picture.
  *
  * All numbers are whole: coordinates count 16ths of a sample of 8 bits, or samples of 16 bits, and the sum of the received
  * errors is rounded to the nearest, halves up. Squared distances are summed in single precision, coordinate by coordinate.
