@@ -230,6 +230,43 @@ joins_equal(const struct emst_set *s, const struct kd_edge *e)
 	       !memcmp(x + (size_t)e->p * s->k, x + (size_t)e->q * s->k, s->k * sizeof *x);
 }
 
+int
+SIMD_NAME(kd_write)(struct sorted *e, struct sorted *tmp, const uint32_t *number,
+		    const uint32_t *vertex, int threads, struct emst_tree *tree)
+{
+	const size_t n = tree->n - 1;
+
+	tree->edge = weir_alloc_large(n, sizeof *tree->edge);
+	tree->length = weir_alloc_large(n, sizeof *tree->length);
+	if (!tree->edge || !tree->length)
+		return -ENOMEM;
+	emst_sort(e, tmp, n);
+	for (size_t i = 0, end; i < n;
+	     i = end) { /* edges of equal length, by the rest of the rule */
+		const uint64_t length = e[i].key;
+		for (end = i + 1; end < n && e[end].key == length; end++)
+			;
+		if (end == i + 1)
+			continue;
+		for (size_t j = i; j < end; j++) {
+			const uint32_t a = number ? number[e[j].a] : e[j].a,
+				       b = number ? number[e[j].b] : e[j].b;
+			e[j].key = (uint64_t)(a < b ? b - a : a - b) << 32 | (a < b ? a : b);
+		}
+		emst_sort(e + i, tmp, end - i);
+		for (size_t j = i; j < end; j++)
+			e[j].key = length;
+	}
+#pragma omp parallel for schedule(static) num_threads(threads) if (n > SMALL)
+	for (size_t i = 0; i < n; i++) {
+		const uint32_t u = vertex ? vertex[e[i].a] : e[i].a,
+			       v = vertex ? vertex[e[i].b] : e[i].b;
+		tree->edge[i] = u < v ? (struct emst_edge){u, v} : (struct emst_edge){v, u};
+		tree->length[i] = sqrt((double)REAL_OF_KEY(e[i].key));
+	}
+	return 0;
+}
+
 /* Writes the tree of n edges, if err is 0 and there is memory. Frees the edges, of which there is room for 2 n. */
 static int
 write_edges(int err, struct sorted *e, const struct kd_input *in, struct emst_tree *t)
