@@ -68,22 +68,17 @@ find_part(const struct dither *d, size_t i)
 	return 26 + floorf(30 * s / (s + a2 / 2) + .5f);
 }
 
-/* Chooses the colour of one pixel, and passes `part` 64ths of the error on. error [h + 1][w + 2][6] */
+/* Returns the colour nearest to t of those that may stand for pixel x. */
 static size_t
-settle(const struct dither *d, const double *x, double part, double *error)
+choose(const struct dither *d, const double *x, const double *t)
 {
-	const double top = d->top * (d->type == IMG_U8 ? 16 : 1);
-	const size_t down = (d->w + 2) * 6;
-	double t[6], c[6];
 	float least = INFINITY;
 	size_t best = 0;
-	const size_t n = place(d, x, t);
+	double c[6];
 
-	for (size_t a = 0; a < n; a++)
-		t[a] = fmin(fmax(t[a] + floor((error[a] + 512) / 1024), 0), top);
 	for (size_t j = 0; j < d->k; j++) {
+		const size_t n = place(d, d->colour + j * d->planes, c);
 		float d2 = 0;
-		place(d, d->colour + j * d->planes, c);
 		for (size_t a = 0; a < n; a++)
 			d2 += (float)(t[a] - c[a]) * (float)(t[a] - c[a]);
 		if (may_stand(d, x, j) && d2 < least) {
@@ -91,6 +86,21 @@ settle(const struct dither *d, const double *x, double part, double *error)
 			best = j;
 		}
 	}
+	return best;
+}
+
+/* Chooses the colour of one pixel, and passes `part` 64ths of the error on. error [h + 1][w + 2][6] */
+static size_t
+settle(const struct dither *d, const double *x, double part, double *error)
+{
+	const double top = d->top * (d->type == IMG_U8 ? 16 : 1);
+	const size_t down = (d->w + 2) * 6;
+	double t[6], c[6];
+	const size_t n = place(d, x, t);
+
+	for (size_t a = 0; a < n; a++)
+		t[a] = fmin(fmax(t[a] + floor((error[a] + 512) / 1024), 0), top);
+	const size_t best = choose(d, x, t);
 	place(d, d->colour + best * d->planes, c);
 	for (size_t a = 0; a < n; a++) {
 		const double e = d->alpha && x[d->planes - 1] == 0 ? 0 : part * (t[a] - c[a]);
@@ -100,6 +110,29 @@ settle(const struct dither *d, const double *x, double part, double *error)
 		error[down + 6 + a] += e;
 	}
 	return best;
+}
+
+/* Chooses the colour of pixel i again, given those around it. */
+static size_t
+improve(const struct dither *d, size_t i, const uint8_t *index)
+{
+	static const double g[] = {5, 10, 13, 10, 5};
+	double x[4], t[6], y[4], s[6], c[6], sum[6] = {0};
+	const size_t n = place(d, load(d, i, x), t);
+
+	for (size_t at = 0; at < 25; at++) {
+		const size_t row = i / d->w + at / 5 - 2, column = i % d->w + at % 5 - 2,
+			     j = row * d->w + column;
+		if (row >= d->h || column >= d->w || j == i)
+			continue;
+		place(d, load(d, j, y), s);
+		place(d, d->colour + index[j] * d->planes, c);
+		for (size_t a = 0; a < n && !(d->alpha && y[d->planes - 1] == 0); a++)
+			sum[a] += g[at / 5] * g[at % 5] * (c[a] - s[a]);
+	}
+	for (size_t a = 0; a < n; a++)
+		t[a] = (float)t[a] - (float)sum[a] * ((float)find_part(d, i) * (.3f / 10816));
+	return d->alpha && x[d->planes - 1] == 0 ? index[i] : choose(d, x, t);
 }
 
 int
@@ -112,6 +145,8 @@ palette_direct_dither(const struct dither *d, uint8_t *index)
 	for (size_t i = 0; i < d->w * d->h; i++)
 		index[i] = (uint8_t)settle(d, load(d, i, x), find_part(d, i),
 					   error + (i / d->w * (d->w + 2) + i % d->w + 1) * 6);
+	for (size_t i = 0; i < d->w * d->h; i++)
+		index[i] = (uint8_t)improve(d, i, index);
 	weir_free(error);
 	return 0;
 }

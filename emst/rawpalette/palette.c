@@ -96,7 +96,7 @@ levels_make(const struct sorted *e, const uint64_t *weight, size_t n, size_t k, 
 
 /* ---- dither ---- */
 
-enum { MOST = 256, LANES = 16, DIMS = 6, LEAST_GAIN = 26, MORE_GAIN = 30 };
+enum { MOST = 256, LANES = 16, DIMS = 6, LEAST_GAIN = 26, MORE_GAIN = 30, ROWS = 5 };
 
 /* Colours side by side, one row a coordinate. Rows end in infinity, up to whole vectors. */
 struct table {
@@ -108,14 +108,22 @@ struct table {
 /* Which colours a pixel may get: see palette.h. */
 enum { ANY, OPAQUE, CLEAR, TABLES };
 
+/* A row of pixels. */
+struct row {
+	uint8_t *index; /* [w]: their colours; NULL: the row is not in the picture; borrowed */
+	uint8_t *kind, *gain; /* [w]: their tables; [w]: 64 times the part passed on; owned */
+	int32_t *t;	      /* [w][dims]: the pixels; owned */
+	int32_t *off;	      /* [w + 4][dims]: their colours less these, between zeros; owned */
+};
+
 struct work {
 	size_t dims;
 	int32_t top;
 	struct table table[TABLES];
-	float spread;	   /* s of palette.h */
-	int32_t *t[2];	   /* [w][dims]: this row of pixels and the one above; owned */
-	uint8_t *kind;	   /* [w]: the table of each; owned */
-	int32_t *error[2]; /* [w + 2][dims]: received by this row and by the next one; owned */
+	float spread;	      /* s of palette.h */
+	struct row row[ROWS]; /* the present one, and those above it */
+	int32_t *error[2];    /* [w + 2][dims]: received by this row and by the next one; owned */
+	int32_t *near;	      /* [w + 4][dims]: sums over the differences of a column; owned */
 };
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
@@ -147,7 +155,7 @@ load_row(struct work *w, const struct dither *d, size_t y)
 
 	if (d->type == IMG_U8 && !d->alpha && d->top == 255) {
 		for (size_t i = 0; i < d->w * d->planes; i++)
-			w->t[0][i] = 16 * u8[i];
+			w->row[0].t[i] = 16 * u8[i];
 		return;
 	}
 	for (size_t i = 0; i < d->w; i++) {
@@ -156,7 +164,7 @@ load_row(struct work *w, const struct dither *d, size_t y)
 			const size_t at = i * d->planes + a;
 			x[a] = fmin(d->type == IMG_U8 ? u8[at] : u16[at], d->top);
 		}
-		w->kind[i] = (uint8_t)place(d, x, w->t[0] + i * w->dims);
+		w->row[0].kind[i] = (uint8_t)place(d, x, w->row[0].t + i * w->dims);
 	}
 }
 
@@ -232,17 +240,25 @@ find_gain(const int32_t *x, const int32_t *left, const int32_t *above, size_t di
 	return LEAST_GAIN + (int32_t)(MORE_GAIN * spread / (spread + d2 / 2) + .5f);
 }
 
-CPU_INLINE void
-settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
+/* The colours that pixel i of a row may get. */
+CPU_INLINE const struct table *
+find_table(const struct work *w, const struct row *r, size_t i)
 {
+	return &w->table[w->table[r->kind[i]].n ? r->kind[i] : ANY];
+}
+
+/* Gives the n pixels of the present row their first colours. */
+CPU_INLINE void
+settle_row(struct work *w, size_t n, size_t dims)
+{
+	const struct row *r = &w->row[0];
 	int32_t *own = w->error[0] + dims, *next = w->error[1] + dims;
 
 	for (size_t i = 0; i < n; i++, own += dims, next += dims) {
-		const int kind = w->kind[i];
-		const struct table *t = &w->table[w->table[kind].n ? kind : ANY];
-		const int32_t *t0 = w->t[0] + i * dims;
+		const struct table *t = find_table(w, r, i);
+		const int32_t *t0 = r->t + i * dims;
 		const int32_t gain =
-		    find_gain(t0, i ? t0 - dims : t0, w->t[1] + i * dims, dims, w->spread);
+		    find_gain(t0, i ? t0 - dims : t0, w->row[1].t + i * dims, dims, w->spread);
 		int32_t x[DIMS];
 		float f[DIMS];
 		for (size_t a = 0; a < dims; a++) {
@@ -251,9 +267,12 @@ settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
 			f[a] = (float)x[a];
 		}
 		const uint32_t j = nearest(t, f, dims);
-		index[i] = t->index[j];
-		for (size_t a = 0; kind != CLEAR && a < dims; a++) {
-			const int32_t e = gain * (x[a] - (int32_t)t->x[a][j]);
+		r->index[i] = t->index[j];
+		r->gain[i] = (uint8_t)gain;
+		for (size_t a = 0; a < dims; a++) {
+			const bool counts = r->kind[i] != CLEAR;
+			const int32_t c = (int32_t)t->x[a][j], e = counts ? gain * (x[a] - c) : 0;
+			r->off[(i + 2) * dims + a] = counts ? c - t0[a] : 0;
 			own[dims + a] += 7 * e;
 			next[a - dims] += 3 * e;
 			next[a] += 5 * e;
@@ -262,46 +281,112 @@ settle_row(struct work *w, uint8_t *index, size_t n, size_t dims)
 	}
 }
 
-/* Settles the n pixels of a row. */
-WEIR_CLONES(run_row, (struct work * w, uint8_t *index, size_t n), (w, index, n))
+/* Chooses the colours of the row in the middle again, given those of all pixels around. */
+CPU_INLINE void
+improve_row(struct work *w, size_t n, size_t dims)
+{
+	const struct row *r = w->row, *own = r + 2;
+	int32_t *near = w->near;
+
+	for (size_t i = 0; i < (n + 4) * dims; i++)
+		near[i] = 13 * own->off[i] + 10 * (r[1].off[i] + r[3].off[i]) +
+			  5 * (r[0].off[i] + r[4].off[i]);
+	for (size_t i = 0; i < n; i++, near += dims) {
+		const struct table *t = find_table(w, own, i);
+		const int32_t *x = own->t + i * dims;
+		int32_t *off = own->off + (i + 2) * dims;
+		float f[DIMS];
+		for (size_t a = 0; a < dims; a++) {
+			const int32_t *c = near + a, sum = 13 * (c[2 * dims] - 13 * off[a]) +
+							   10 * (c[dims] + c[3 * dims]) +
+							   5 * (c[0] + c[4 * dims]);
+			f[a] = (float)x[a] - (float)sum * ((float)own->gain[i] * (.3f / 10816));
+		}
+		if (own->kind[i] == CLEAR)
+			continue;
+		const uint32_t j = nearest(t, f, dims);
+		own->index[i] = t->index[j];
+		for (size_t a = 0; a < dims; a++) {
+			const int32_t e = (int32_t)t->x[a][j] - x[a];
+			near[2 * dims + a] += 13 * (e - off[a]);
+			off[a] = e;
+		}
+	}
+}
+
+/* Settles the present row of n pixels, and improves the one two rows above, if they are in the picture. */
+CPU_INLINE void
+run_rows(struct work *w, size_t n, size_t dims)
+{
+	if (w->row[0].index)
+		settle_row(w, n, dims);
+	if (w->row[2].index)
+		improve_row(w, n, dims);
+}
+
+WEIR_CLONES(run, (struct work * w, size_t n), (w, n))
 {
 	if (w->dims == 1)
-		settle_row(w, index, n, 1);
+		run_rows(w, n, 1);
 	else if (w->dims == 3)
-		settle_row(w, index, n, 3);
+		run_rows(w, n, 3);
 	else if (w->dims == 6)
-		settle_row(w, index, n, 6);
+		run_rows(w, n, 6);
 	else
-		settle_row(w, index, n, w->dims);
+		run_rows(w, n, w->dims);
 }
 
 static void
 free_work(struct work *w)
 {
-	weir_free_all(w->t[0], w->t[1], w->kind, w->error[0], w->error[1], w);
+	for (int i = 0; i < ROWS; i++)
+		weir_free_all(w->row[i].t, w->row[i].off, w->row[i].kind, w->row[i].gain);
+	weir_free_all(w->error[0], w->error[1], w->near, w);
 }
 
 static struct work *
 make_work(const struct dither *d)
 {
 	struct work *w = weir_calloc(1, sizeof *w);
+	bool room = w;
 
 	if (!w)
 		return NULL;
 	w->dims = d->alpha ? 2 * (d->planes - 1) : d->planes;
 	w->top = (int32_t)d->top * (d->type == IMG_U8 ? 16 : 1);
 	w->spread = (float)w->top * (float)w->top / (64 * (float)d->k);
-	w->kind = weir_calloc(d->w, 1);
-	for (int i = 0; i < 2; i++) {
-		w->t[i] = weir_alloc(d->w, w->dims * sizeof *w->t[i]);
-		w->error[i] = weir_calloc(d->w + 2, w->dims * sizeof *w->error[i]);
+	for (int i = 0; i < ROWS; i++) {
+		struct row *r = &w->row[i];
+		r->t = weir_alloc(d->w, w->dims * sizeof *r->t);
+		r->off = weir_calloc(d->w + 4, w->dims * sizeof *r->off);
+		r->kind = weir_calloc(d->w, 1);
+		r->gain = weir_alloc(d->w, 1);
+		room = room && r->t && r->off && r->kind && r->gain;
 	}
-	if (!w->t[0] || !w->t[1] || !w->kind || !w->error[0] || !w->error[1]) {
+	for (int i = 0; i < 2; i++)
+		room = (w->error[i] = weir_calloc(d->w + 2, w->dims * sizeof *w->error[i])) && room;
+	w->near = weir_alloc(d->w + 4, w->dims * sizeof *w->near);
+	if (!room || !w->near) {
 		free_work(w);
 		return NULL;
 	}
 	make_tables(w, d);
 	return w;
+}
+
+/* Moves all rows up by one. The present one has no differences yet. */
+static void
+next_row(struct work *w, size_t n)
+{
+	const struct row last = w->row[ROWS - 1];
+	int32_t *const done = w->error[0];
+
+	memmove(w->row + 1, w->row, (ROWS - 1) * sizeof last);
+	w->row[0] = last;
+	memset(last.off, 0, (n + 4) * w->dims * sizeof *last.off);
+	w->error[0] = w->error[1];
+	w->error[1] = done;
+	memset(done, 0, (n + 2) * w->dims * sizeof *done);
 }
 
 static int
@@ -311,17 +396,14 @@ dither_picture(const struct dither *d, uint8_t *index)
 
 	if (!w)
 		return -ENOMEM;
-	for (size_t y = 0; y < d->h; y++) {
-		load_row(w, d, y);
+	for (size_t y = 0; y < d->h + 2; y++) {
+		next_row(w, d->w);
+		w->row[0].index = y < d->h ? index + y * d->w : NULL;
+		if (y < d->h)
+			load_row(w, d, y);
 		if (!y)
-			memcpy(w->t[1], w->t[0], d->w * w->dims * sizeof *w->t[1]);
-		run_row(w, index + y * d->w, d->w);
-		int32_t *const done = w->error[0], *const above = w->t[0];
-		w->t[0] = w->t[1];
-		w->t[1] = above;
-		w->error[0] = w->error[1];
-		w->error[1] = done;
-		memset(done, 0, (d->w + 2) * w->dims * sizeof *done);
+			memcpy(w->row[1].t, w->row[0].t, d->w * w->dims * sizeof(int32_t));
+		run(w, d->w);
 	}
 	free_work(w);
 	return 0;
