@@ -162,16 +162,6 @@ check_registers(struct check_many *many, struct check_rng *r, size_t i)
 		}
 }
 
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
 /* <A c, f> = <c, A* f>: A is type 1, A* type 2 with the other sign. */
 static void
 check_adjoint(struct check_many *many, struct check_rng *r, size_t set)
@@ -184,8 +174,8 @@ check_adjoint(struct check_many *many, struct check_rng *r, size_t set)
 	double *f = check_alloc(2 * q.modes, sizeof *f), *c = check_alloc(1000, sizeof *c);
 	problem_run(&q, 1, 1, f);
 	problem_run(&q, 2, -1, c);
-	const double a = dot(f, q.fd, 2 * q.modes), b = dot(q.cd, c, 1000);
-	const double size = sqrt(dot(f, f, 2 * q.modes) * dot(q.fd, q.fd, 2 * q.modes));
+	const double a = real_dot(f, q.fd, 2 * q.modes), b = real_dot(q.cd, c, 1000);
+	const double size = sqrt(real_dot(f, f, 2 * q.modes) * real_dot(q.fd, q.fd, 2 * q.modes));
 	check_case(many, fabs(a - b) <= 1e-13 * size, "%d-D: %.17g against %.17g", dim, a, b);
 }
 

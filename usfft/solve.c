@@ -13,27 +13,18 @@
 #include <string.h>
 
 #include "common/base/mem.h"
+#include "common/base/real.h"
 #include "common/base/sample.h"
 #include "usfft/inverse.h"
 
 /* ---- conjugate gradients ---- */
-
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
 
 /* Iterates. p: the direction, and q: room for its product. */
 static int
 iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, double *f, double *r,
 	double *p, double *q, struct usfft_outcome *got)
 {
-	const double first = dot(r, r, n);
+	const double first = real_dot(r, r, n);
 	double rho = first;
 	int err = 0;
 
@@ -43,7 +34,7 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 	got->residual = 1;
 	while (!err && got->iterations < v->iter && got->residual > v->rtol) {
 		err = matrix(who, p, q);
-		const double curve = dot(p, q, n);
+		const double curve = real_dot(p, q, n);
 		if (!err && !isfinite(curve))
 			return -ERANGE;
 		if (err || curve <= 0)
@@ -53,7 +44,7 @@ iterate(cg_matrix *matrix, void *who, size_t n, const struct usfft_inverse *v, d
 			f[i] += alpha * p[i];
 			r[i] -= alpha * q[i];
 		}
-		const double next = dot(r, r, n), beta = next / rho;
+		const double next = real_dot(r, r, n), beta = next / rho;
 		for (size_t i = 0; i < n; i++)
 			p[i] = r[i] + beta * p[i];
 		rho = next;
@@ -169,7 +160,7 @@ static int
 run_rounds(struct rounds *t, const struct usfft_inverse *v, double *f, double *r,
 	   struct usfft_outcome *got)
 {
-	const double first = dot(r, r, t->reals);
+	const double first = real_dot(r, r, t->reals);
 	int err = 0, took = 1;
 
 	got->residual = first > 0;
@@ -182,10 +173,10 @@ run_rounds(struct rounds *t, const struct usfft_inverse *v, double *f, double *r
 		for (size_t i = 0; i < (size_t)t->dim * t->reals; i++)
 			t->d[i] = t->z[i] - t->u[i] - t->d[i];
 		add_differences(t, -t->rho, t->d, r); /* M f lacks this */
-		const double apart = shrink(t), norm = sqrt(dot(f, f, t->reals));
+		const double apart = shrink(t), norm = sqrt(real_dot(f, f, t->reals));
 		add_differences(t, -t->rho, t->u, r); /* and with the subgradient this */
 		got->residual =
-		    fmax(norm > 0 ? apart / norm : 0, sqrt(dot(r, r, t->reals) / first));
+		    fmax(norm > 0 ? apart / norm : 0, sqrt(real_dot(r, r, t->reals) / first));
 		add_differences(t, t->rho, t->d, r);
 		took = steps.iterations;
 		got->iterations += took;

@@ -23,6 +23,17 @@ real_set(void *x, size_t i, double v, bool single)
 		((double *)x)[i] = v;
 }
 
+/* Returns the sum of a[i] b[i]. */
+static inline double
+real_dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
 /* Returns v without the sign of a NaN or a 0, for print: "-nan" and "-0" tell a reader nothing, and depend on the CPU. */
 static inline double
 real_shown(double v)

@@ -6,6 +6,7 @@
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
+#include "common/base/real.h"
 #include "emst/rawpalette/palette.h"
 #include "emst/sort.h"
 
@@ -111,9 +112,9 @@ enum { ANY, OPAQUE, CLEAR, TABLES };
 /* A row of pixels. */
 struct row {
 	uint8_t *index; /* [w]: their colours; NULL: the row is not in the picture; borrowed */
-	uint8_t *kind, *gain; /* [w]: their tables; [w]: 64 times the part passed on; owned */
-	int32_t *t;	      /* [w][dims]: the pixels; owned */
-	int32_t *off;	      /* [w + 4][dims]: their colours less these, between zeros; owned */
+	int32_t *kind, *gain; /* [w]: their tables; [w]: 64 times the part passed on */
+	int32_t *t,
+	    *off; /* [w][dims]: the pixels; [w + 4][dims]: their colours less these, between zeros */
 };
 
 struct work {
@@ -121,9 +122,10 @@ struct work {
 	int32_t top;
 	struct table table[TABLES];
 	float spread;	      /* s of palette.h */
+	int32_t *room;	      /* for all rows and sums; owned */
 	struct row row[ROWS]; /* the present one, and those above it */
-	int32_t *error[2];    /* [w + 2][dims]: received by this row and by the next one; owned */
-	int32_t *near;	      /* [w + 4][dims]: sums over the differences of a column; owned */
+	int32_t *error[2];    /* [w + 2][dims]: received by this row and by the next one */
+	int32_t *near;	      /* [w + 4][dims]: sums over the differences of a column */
 };
 
 /* --- coordinates -------------------------------------------------------------------------------------------------- */
@@ -164,16 +166,8 @@ load_row(struct work *w, const struct dither *d, size_t y)
 			const size_t at = i * d->planes + a;
 			x[a] = fmin(d->type == IMG_U8 ? u8[at] : u16[at], d->top);
 		}
-		w->row[0].kind[i] = (uint8_t)place(d, x, w->row[0].t + i * w->dims);
+		w->row[0].kind[i] = place(d, x, w->row[0].t + i * w->dims);
 	}
-}
-
-static void
-add_colour(struct table *t, const int32_t *x, size_t dims, size_t j)
-{
-	for (size_t a = 0; a < dims; a++)
-		t->x[a][t->n] = (float)x[a];
-	t->index[t->n++] = (uint8_t)j;
 }
 
 static void
@@ -189,9 +183,12 @@ make_tables(struct work *w, const struct dither *d)
 		for (size_t a = 0; a < d->planes; a++)
 			colour[a] = floor(d->colour[j * d->planes + a] + .5);
 		const int kind = place(d, colour, x);
-		add_colour(&w->table[ANY], x, w->dims, j);
-		if (kind != ANY)
-			add_colour(&w->table[kind], x, w->dims, j);
+		for (int i = ANY; i <= kind; i += kind ? kind : 1) {
+			struct table *t = &w->table[i];
+			for (size_t a = 0; a < w->dims; a++)
+				t->x[a][t->n] = (float)x[a];
+			t->index[t->n++] = (uint8_t)j;
+		}
 	}
 }
 
@@ -268,7 +265,7 @@ settle_row(struct work *w, size_t n, size_t dims)
 		}
 		const uint32_t j = nearest(t, f, dims);
 		r->index[i] = t->index[j];
-		r->gain[i] = (uint8_t)gain;
+		r->gain[i] = gain;
 		for (size_t a = 0; a < dims; a++) {
 			const bool counts = r->kind[i] != CLEAR;
 			const int32_t c = (int32_t)t->x[a][j], e = counts ? gain * (x[a] - c) : 0;
@@ -336,40 +333,30 @@ WEIR_CLONES(run, (struct work * w, size_t n), (w, n))
 		run_rows(w, n, w->dims);
 }
 
-static void
-free_work(struct work *w)
-{
-	for (int i = 0; i < ROWS; i++)
-		weir_free_all(w->row[i].t, w->row[i].off, w->row[i].kind, w->row[i].gain);
-	weir_free_all(w->error[0], w->error[1], w->near, w);
-}
-
 static struct work *
 make_work(const struct dither *d)
 {
+	const size_t dims = d->alpha ? 2 * (d->planes - 1) : d->planes, row = (d->w + 4) * dims;
 	struct work *w = weir_calloc(1, sizeof *w);
-	bool room = w;
+	int32_t *room = weir_calloc(d->w + 4, (ROWS * (2 * dims + 2) + 3 * dims) * sizeof *room);
 
-	if (!w)
+	if (!w || !room) {
+		weir_free_all(w, room);
 		return NULL;
-	w->dims = d->alpha ? 2 * (d->planes - 1) : d->planes;
+	}
+	w->dims = dims;
 	w->top = (int32_t)d->top * (d->type == IMG_U8 ? 16 : 1);
 	w->spread = (float)w->top * (float)w->top / (64 * (float)d->k);
-	for (int i = 0; i < ROWS; i++) {
-		struct row *r = &w->row[i];
-		r->t = weir_alloc(d->w, w->dims * sizeof *r->t);
-		r->off = weir_calloc(d->w + 4, w->dims * sizeof *r->off);
-		r->kind = weir_calloc(d->w, 1);
-		r->gain = weir_alloc(d->w, 1);
-		room = room && r->t && r->off && r->kind && r->gain;
-	}
-	for (int i = 0; i < 2; i++)
-		room = (w->error[i] = weir_calloc(d->w + 2, w->dims * sizeof *w->error[i])) && room;
-	w->near = weir_alloc(d->w + 4, w->dims * sizeof *w->near);
-	if (!room || !w->near) {
-		free_work(w);
-		return NULL;
-	}
+	w->room = room;
+	w->error[0] = room;
+	w->error[1] = room + row;
+	w->near = room + 2 * row;
+	room += 3 * row;
+	for (int i = 0; i < ROWS; i++, room += 2 * row + 2 * d->w)
+		w->row[i] = (struct row){.t = room,
+					 .off = room + row,
+					 .kind = room + 2 * row,
+					 .gain = room + 2 * row + d->w};
 	make_tables(w, d);
 	return w;
 }
@@ -405,7 +392,7 @@ dither_picture(const struct dither *d, uint8_t *index)
 			memcpy(w->row[1].t, w->row[0].t, d->w * w->dims * sizeof(int32_t));
 		run(w, d->w);
 	}
-	free_work(w);
+	weir_free_all(w->room, w);
 	return 0;
 }
 
@@ -469,16 +456,6 @@ find_covariance(const struct wide *w, double *cov)
 		}
 }
 
-static double
-dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
 /* Fills axis[d] with a direction of large variance that is perpendicular to the `before` directions in front of it. */
 static void
 find_axis(const double *cov, size_t d, double *axis, size_t before, double *next)
@@ -487,13 +464,13 @@ find_axis(const double *cov, size_t d, double *axis, size_t before, double *next
 		axis[a] = 1 + (double)((a + before) % 3);
 	for (int power = 0; power < POWERS; power++) {
 		for (size_t a = 0; a < d; a++)
-			next[a] = dot(cov + a * d, axis, d);
+			next[a] = real_dot(cov + a * d, axis, d);
 		for (size_t j = 1; j <= before; j++) {
-			const double *other = axis - j * d, along = dot(next, other, d);
+			const double *other = axis - j * d, along = real_dot(next, other, d);
 			for (size_t a = 0; a < d; a++)
 				next[a] -= along * other[a];
 		}
-		const double length = sqrt(dot(next, next, d));
+		const double length = sqrt(real_dot(next, next, d));
 		if (!(length > 0))
 			break;
 		for (size_t a = 0; a < d; a++)
