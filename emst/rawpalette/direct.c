@@ -127,12 +127,12 @@ improve(const struct dither *d, size_t i, const uint8_t *index)
 			continue;
 		place(d, load(d, j, y), s);
 		place(d, d->colour + index[j] * d->planes, c);
-		for (size_t a = 0; a < n && !(d->alpha && y[d->planes - 1] == 0); a++)
+		for (size_t a = 0; a < n; a++)
 			sum[a] += g[at / 5] * g[at % 5] * (c[a] - s[a]);
 	}
 	for (size_t a = 0; a < n; a++)
 		t[a] = (float)t[a] - (float)sum[a] * ((float)find_part(d, i) * (.3f / 10816));
-	return d->alpha && x[d->planes - 1] == 0 ? index[i] : choose(d, x, t);
+	return choose(d, x, t);
 }
 
 int

@@ -1,5 +1,6 @@
 /* Turns colours into coordinates for the engines of palette.h. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -237,11 +238,17 @@ find_gain(const int32_t *x, const int32_t *left, const int32_t *above, size_t di
 	return LEAST_GAIN + (int32_t)(MORE_GAIN * spread / (spread + d2 / 2) + .5f);
 }
 
-/* The colours that pixel i of a row may get. */
-CPU_INLINE const struct table *
-find_table(const struct work *w, const struct row *r, size_t i)
+/* Gives pixel i the colour nearest to x of those that it may get. Fills off[] with the difference from the pixel. */
+CPU_INLINE void
+choose(const struct work *w, const struct row *r, size_t i, const float *x, size_t dims,
+       int32_t *off)
 {
-	return &w->table[w->table[r->kind[i]].n ? r->kind[i] : ANY];
+	const struct table *t = &w->table[w->table[r->kind[i]].n ? r->kind[i] : ANY];
+	const uint32_t j = nearest(t, x, dims);
+
+	r->index[i] = t->index[j];
+	for (size_t a = 0; a < dims; a++)
+		off[a] = (int32_t)t->x[a][j] - r->t[i * dims + a];
 }
 
 /* Gives the n pixels of the present row their first colours. */
@@ -249,27 +256,22 @@ CPU_INLINE void
 settle_row(struct work *w, size_t n, size_t dims)
 {
 	const struct row *r = &w->row[0];
-	int32_t *own = w->error[0] + dims, *next = w->error[1] + dims;
+	int32_t *own = w->error[0] + dims, *next = w->error[1] + dims, *off = r->off + 2 * dims;
 
-	for (size_t i = 0; i < n; i++, own += dims, next += dims) {
-		const struct table *t = find_table(w, r, i);
-		const int32_t *t0 = r->t + i * dims;
-		const int32_t gain =
-		    find_gain(t0, i ? t0 - dims : t0, w->row[1].t + i * dims, dims, w->spread);
+	for (size_t i = 0; i < n; i++, own += dims, next += dims, off += dims) {
+		const int32_t *t = r->t + i * dims;
 		int32_t x[DIMS];
 		float f[DIMS];
+		r->gain[i] =
+		    find_gain(t, i ? t - dims : t, w->row[1].t + i * dims, dims, w->spread);
 		for (size_t a = 0; a < dims; a++) {
-			x[a] = t0[a] + ((own[a] + 512) >> 10);
+			x[a] = t[a] + ((own[a] + 512) >> 10);
 			x[a] = x[a] < 0 ? 0 : x[a] > w->top ? w->top : x[a];
 			f[a] = (float)x[a];
 		}
-		const uint32_t j = nearest(t, f, dims);
-		r->index[i] = t->index[j];
-		r->gain[i] = gain;
-		for (size_t a = 0; a < dims; a++) {
-			const bool counts = r->kind[i] != CLEAR;
-			const int32_t c = (int32_t)t->x[a][j], e = counts ? gain * (x[a] - c) : 0;
-			r->off[(i + 2) * dims + a] = counts ? c - t0[a] : 0;
+		choose(w, r, i, f, dims, off);
+		for (size_t a = 0; r->kind[i] != CLEAR && a < dims; a++) {
+			const int32_t e = r->gain[i] * (x[a] - t[a] - off[a]);
 			own[dims + a] += 7 * e;
 			next[a - dims] += 3 * e;
 			next[a] += 5 * e;
@@ -282,32 +284,25 @@ settle_row(struct work *w, size_t n, size_t dims)
 CPU_INLINE void
 improve_row(struct work *w, size_t n, size_t dims)
 {
-	const struct row *r = w->row, *own = r + 2;
-	int32_t *near = w->near;
+	const struct row *r = w->row;
+	int32_t *near = w->near, *off = r[2].off + 2 * dims;
 
 	for (size_t i = 0; i < (n + 4) * dims; i++)
-		near[i] = 13 * own->off[i] + 10 * (r[1].off[i] + r[3].off[i]) +
+		near[i] = 13 * r[2].off[i] + 10 * (r[1].off[i] + r[3].off[i]) +
 			  5 * (r[0].off[i] + r[4].off[i]);
-	for (size_t i = 0; i < n; i++, near += dims) {
-		const struct table *t = find_table(w, own, i);
-		const int32_t *x = own->t + i * dims;
-		int32_t *off = own->off + (i + 2) * dims;
+	for (size_t i = 0; i < n; i++, near += dims, off += dims) {
+		const float part = (float)r[2].gain[i] * (.3f / 10816);
 		float f[DIMS];
 		for (size_t a = 0; a < dims; a++) {
 			const int32_t *c = near + a, sum = 13 * (c[2 * dims] - 13 * off[a]) +
 							   10 * (c[dims] + c[3 * dims]) +
 							   5 * (c[0] + c[4 * dims]);
-			f[a] = (float)x[a] - (float)sum * ((float)own->gain[i] * (.3f / 10816));
+			f[a] = (float)r[2].t[i * dims + a] - (float)sum * part;
+			near[2 * dims + a] -= 13 * off[a];
 		}
-		if (own->kind[i] == CLEAR)
-			continue;
-		const uint32_t j = nearest(t, f, dims);
-		own->index[i] = t->index[j];
-		for (size_t a = 0; a < dims; a++) {
-			const int32_t e = (int32_t)t->x[a][j] - x[a];
-			near[2 * dims + a] += 13 * (e - off[a]);
-			off[a] = e;
-		}
+		choose(w, &r[2], i, f, dims, off);
+		for (size_t a = 0; a < dims; a++)
+			near[2 * dims + a] += 13 * off[a];
 	}
 }
 
@@ -483,27 +478,21 @@ static void
 round_components(const struct wide *w, const double *axis, size_t dims, uint16_t *to, float *from)
 {
 	const size_t kept = w->d < KEPT ? w->d : KEPT;
-	float low[KEPT], range = 0;
+	float range = FLT_MIN;
 
-	for (size_t c = 0; c < kept; c++) {
-		float *y = from + c * w->n, high = -INFINITY;
-		low[c] = INFINITY;
-		memset(y, 0, w->n * sizeof *y);
+	memset(from, 0, kept * w->n * sizeof *from);
+	for (size_t c = 0; c < kept; c++)
 		for (size_t a = 0; a < w->d; a++)
 			for (size_t i = 0; i < w->n; i++)
-				y[i] += (float)axis[c * w->d + a] * w->x[a * w->n + i];
-		for (size_t i = 0; i < w->n; i++) {
-			low[c] = fminf(low[c], y[i]);
-			high = fmaxf(high, y[i]);
-		}
-		range = fmaxf(range, high - low[c]);
-	}
+				from[c * w->n + i] +=
+				    (float)axis[c * w->d + a] * w->x[a * w->n + i];
+	for (size_t i = 0; i < kept * w->n; i++)
+		range = fmaxf(range, fabsf(from[i]));
 	for (size_t i = 0; i < w->n; i++)
 		for (size_t c = 0; c < dims; c++)
 			to[i * dims + c] =
-			    c < kept && range > 0
-				? (uint16_t)rintf((from[c * w->n + i] - low[c]) / range * 65535)
-				: 0;
+			    c < kept ? (uint16_t)rintf((from[c * w->n + i] / range + 1) * 32767)
+				     : 0;
 }
 
 /* Makes the first classes. */
@@ -885,50 +874,36 @@ palette_make(const struct vertices *v, size_t k, int threads, uint32_t *label)
 
 /* --- the colours of classes --------------------------------------------------------------------------------------- */
 
-/* A class of colours with alpha. */
-struct seen {
-	double w, alpha,
-	    p[3]; /* pixels, and the sums of alpha and of premultiplied samples; opaque is 1 */
-	bool opaque, clear; /* Some of its colours are. */
-};
-
 double *
 palette_means(const struct classes *c, const struct vertices *v)
 {
 	const size_t last = v->planes - 1, n = c->n + 1;
-	double *mean, x[4];
-	struct seen *all;
+	bool opaque[PALETTE_MOST + 1] = {false}, clear[PALETTE_MOST + 1] = {false};
 
 	if (v->opaque == 0 || !palette_takes(v->type, v->planes))
 		return classes_means(c, v);
-	mean = weir_calloc(n * v->planes, sizeof *mean);
-	all = weir_calloc(n, sizeof *all);
-	for (size_t i = 0; mean && all && i < v->set.n; i++) {
-		struct seen *s = &all[c->label[i]];
-		const double w = (double)v->weight[i];
+	double *mean = weir_calloc(n, v->planes * sizeof *mean), x[4];
+	/* First a row holds sums of alpha, where opaque is 1, and of premultiplied samples. */
+	for (size_t i = 0; mean && i < v->set.n; i++) {
+		double *row = mean + c->label[i] * v->planes;
 		vertices_get(v, i, x);
-		const double alpha = fmin(x[last] / v->opaque, 1);
-		s->w += w;
-		s->alpha += w * alpha;
+		const double alpha = fmin(x[last] / v->opaque, 1),
+			     part = alpha * (double)v->weight[i];
 		for (size_t a = 0; a < last; a++)
-			s->p[a] += w * alpha * fmin(x[a] / v->opaque, 1);
-		s->opaque |= alpha == 1;
-		s->clear |= alpha == 0;
+			row[a] += part * fmin(x[a] / v->opaque, 1);
+		row[last] += part;
+		opaque[c->label[i]] |= alpha == 1;
+		clear[c->label[i]] |= alpha == 0;
 	}
-	for (size_t label = 1; mean && all && label < n; label++) {
-		const struct seen *s = &all[label];
-		double *row = mean + label * v->planes;
-		if (s->alpha == 0 || (s->clear && !s->opaque && n > 2))
-			continue; /* the class is clear: all are 0 */
+	for (size_t label = 0; mean && label < n; label++) {
+		double *row = mean + label * v->planes, w = (double)c->weight[label],
+		       alpha = row[last];
+		const bool seen = label && alpha > 0 && (!clear[label] || opaque[label] || n == 2);
 		for (size_t a = 0; a < last; a++)
-			row[a] = s->opaque ? v->opaque * ((s->p[a] - s->alpha / 2) / s->w + .5)
-					   : v->opaque * s->p[a] / s->alpha;
-		row[last] = s->opaque ? v->opaque : v->opaque * s->alpha / s->w;
+			row[a] = !seen		 ? 0
+				 : opaque[label] ? v->opaque * ((row[a] - alpha / 2) / w + .5)
+						 : v->opaque * row[a] / alpha;
+		row[last] = !seen ? 0 : v->opaque * (opaque[label] ? 1 : alpha / w);
 	}
-	if (!all) {
-		weir_free(mean);
-		mean = NULL;
-	}
-	weir_free(all);
 	return mean;
 }
