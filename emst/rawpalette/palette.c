@@ -356,21 +356,6 @@ make_work(const struct dither *d)
 	return w;
 }
 
-/* Moves all rows up by one. The present one has no differences yet. */
-static void
-next_row(struct work *w, size_t n)
-{
-	const struct row last = w->row[ROWS - 1];
-	int32_t *const done = w->error[0];
-
-	memmove(w->row + 1, w->row, (ROWS - 1) * sizeof last);
-	w->row[0] = last;
-	memset(last.off, 0, (n + 4) * w->dims * sizeof *last.off);
-	w->error[0] = w->error[1];
-	w->error[1] = done;
-	memset(done, 0, (n + 2) * w->dims * sizeof *done);
-}
-
 static int
 dither_picture(const struct dither *d, uint8_t *index)
 {
@@ -379,12 +364,19 @@ dither_picture(const struct dither *d, uint8_t *index)
 	if (!w)
 		return -ENOMEM;
 	for (size_t y = 0; y < d->h + 2; y++) {
-		next_row(w, d->w);
+		const struct row last = w->row[ROWS - 1];
+		int32_t *const done = w->error[0];
+		memmove(w->row + 1, w->row, (ROWS - 1) * sizeof last);
+		w->row[0] = last;
 		w->row[0].index = y < d->h ? index + y * d->w : NULL;
+		memset(last.off, 0, (d->w + 4) * w->dims * sizeof *last.off);
+		w->error[0] = w->error[1];
+		w->error[1] = done;
+		memset(done, 0, (d->w + 2) * w->dims * sizeof *done);
 		if (y < d->h)
 			load_row(w, d, y);
 		if (!y)
-			memcpy(w->row[1].t, w->row[0].t, d->w * w->dims * sizeof(int32_t));
+			memcpy(w->row[1].t, w->row[0].t, d->w * w->dims * sizeof *last.t);
 		run(w, d->w);
 	}
 	weir_free_all(w->room, w);
@@ -436,13 +428,12 @@ struct wide {
 
 /* --- principal components ------------------------------------------------------------------------------------------- */
 
-/* Fills cov[d][d] with the covariances of every stride-th vertex. */
+/* Adds to cov[d][d] the covariances of every stride-th vertex. */
 static void
 find_covariance(const struct wide *w, double *cov)
 {
 	const size_t stride = w->n / LOOKED + 1, d = w->d;
 
-	memset(cov, 0, d * d * sizeof *cov);
 	for (size_t i = 0; i < w->n; i += stride)
 		for (size_t a = 0; a < d; a++) {
 			const double s = (double)w->v->weight[i] * (double)w->x[a * w->n + i];
@@ -500,7 +491,7 @@ static int
 start(const struct wide *w, int threads)
 {
 	const size_t d = w->d, dims = d > 3 ? 4 : 3, kept = d < KEPT ? d : KEPT;
-	double *cov = weir_alloc(d + KEPT + 1, d * sizeof *cov), *axis = cov + d * d;
+	double *cov = weir_calloc(d + KEPT + 1, d * sizeof *cov), *axis = cov + d * d;
 	uint16_t *u = weir_alloc_large(w->n, dims * sizeof *u);
 	float *y = weir_alloc_large(w->n, kept * sizeof *y);
 	int err = -ENOMEM;
