@@ -51,8 +51,9 @@
  * and g is 1, 10/13, 5/13. This lowers the squares of d after a blur, by a Gaussian of one pixel whose correlation with itself is
  * nearly g, plus 3.3/part - 1 times those of d.
  *
- * The numbers of the first choice are whole: coordinates count 16ths of a sample of 8 bits, or samples of 16 bits, and the sum of the received
- * errors is rounded to the nearest, halves up. Sums of d are whole; the rest, and squared distances, are in single precision, coordinate by coordinate.
+ * The numbers of the first choice are whole: coordinates count 16ths of a sample of 8 bits, or samples of 16 bits, and the sum
+ * of the received errors is rounded to the nearest, halves up. Sums of d are whole; the rest, and squared distances, are in
+ * single precision, coordinate by coordinate.
  *
  * With alpha, coordinates are the samples on black and then those on white. An opaque pixel gets an opaque colour if there is
  * one; a clear pixel gets a clear colour if there is one, and its error is dropped.
