@@ -307,8 +307,6 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("one of --lsq, --sparse and --model at a time");
 	if (a->subtract && a->model)
 		die_usage("--subtract goes with --lsq or --sparse");
-	if (o->mode != RADON_MODEL && !(a->reference > 0))
-		die_usage("-X is required; see %s --help", weir_prog);
 	if (a->curve == RADON_FOSTER && !a->depth_given)
 		die_usage("--curve=foster-mosher needs --depth");
 	if (a->depth_given && a->curve != RADON_FOSTER)

@@ -411,7 +411,7 @@ volume() {
 2|the highest is 0.2|-q 0:.3:4 --qy=0:.1:4 -X 9 --mute=.2
 2|--adjoint|$curves --adjoint
 2|-q is required|-X 3000
-2|-X is required|-q 0:1:5
+2|d: -X is required; the farthest offset is -X 3000|-q 0:1:5 d
 2|above 0|-q 0:1:5 -X 0
 2|above 0|-q 0:1:5 -X -5
 2|0 or more|-q -1:1:5 -X 3000 --curve=hyperbolic
@@ -567,7 +567,7 @@ END
 	sed 's/^radon_gather:=24 100 0 */radon_gather:=24 99 .001/' p >q
 	fails 1 'lies between the samples of a gather from 0.001 s on' radon --model q
 	fails 1 'hyperbole is no curve' radon --model <(sed 's/^radon_curve:=parabolic/radon_curve:=hyperbole/' p)
-	fails 1 'give -X' radon --model <(sed 's/^radon_curve:=/radon_curvy:=/' p)
+	fails 2 'the farthest offset is -X 3000' radon --model <(sed 's/^radon_curve:=/radon_curvy:=/' p)
 }
 
 @test "radon: results leave an open pipe while its writer pauses" {

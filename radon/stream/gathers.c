@@ -109,6 +109,23 @@ curves_at(const struct gathers *s, const double *v, double *g, double *h)
 	*h = curve_at(s, v[1] * along - v[0] * across);
 }
 
+static double
+distance_of(const struct gathers *s, const double *v)
+{
+	return s->per == 2 ? hypot(v[0], v[1]) : v[0];
+}
+
+static double
+farthest(const struct gathers *s)
+{
+	const double *v = s->file ? s->file : s->offset;
+	double most = 0;
+
+	for (size_t i = 0; i < (s->file ? s->nfile : s->noffset); i += s->per)
+		most = fmax(most, fabs(distance_of(s, v + i)));
+	return most;
+}
+
 /* Finds the range of moveouts over the item, into s->shape, so that all panels of the item have one time axis. */
 static void
 offsets_range(struct gathers *s)
@@ -150,12 +167,6 @@ offsets_take(struct gathers *s, struct gather *g)
 	}
 	curves_take(s, from, g);
 	s->taken = from;
-}
-
-static double
-distance_of(const struct gathers *s, const double *v)
-{
-	return s->per == 2 ? hypot(v[0], v[1]) : v[0];
 }
 
 /* Dies when an offset of this plane, or of a later one of the item, is far from most others. g and h are changed. */
@@ -655,10 +666,11 @@ begin_item(struct gathers *s)
 		keys_have_two_axes(s);
 	if (s->curve == RADON_HYPERBOLIC)
 		keys_be_hyperbolic(s);
-	if (!(s->reference > 0))
-		raw_die(s->in, "the reference offset is not known: give -X");
 	offsets_of_item(s);
 	s->shape.nx = offsets_count(s);
+	if (!(s->reference > 0))
+		die_usage("%s: -X is required; the farthest offset is -X %g", raw_name(s->in),
+			  farthest(s));
 	offsets_range(s);
 	weir_free(s->raw);
 	weir_free(s->wide);
