@@ -6,7 +6,10 @@ load lib
 	fails 2 "option '--nromalise' is unknown; is it --normalise?" wconv --nromalise
 	fails 2 "option '--zzzzzzz' is unknown; see rawinfo --help" rawinfo --zzzzzzz
 	fails 2 "option '-Z' is unknown" rawinfo -Z
-	fails 2 "option '-c' is unknown; is it --colours?" rawpalette -colors 8
+	fails 2 "option '--start' is unknown; see rawaxes --help" rawaxes --start
+	fails 2 "option '-colors' is unknown; is it --colours?" rawpalette -colors 8
+	fails 2 "option '-blur' is unknown; is it --gaussian?" wconv -blur 3
+	fails 2 "option '-resize' is unknown: pamscale" rawaxes -resize 50%
 	fails 2 "option '--ver' is ambiguous: --verbose or --version" rawinfo --ver
 	fails 2 "option '--quiet' takes no argument" rawinfo --quiet=3
 	fails 2 "option '--quiet' takes no argument" rawinfo --qui=3

@@ -6,80 +6,38 @@
 #include "common/base/die.h"
 #include "common/base/opt.h"
 
-/* ---- other names: what people tried who know SciPy, scikit-image, NumPy, ImageMagick or FINUFFT ---- */
+/* ---- other names ---- */
 
-/* "ALIAS=--OPTION", "ALIAS=--OPTION=VALUE" or "ALIAS=an answer", for one program after "PROGRAM ". */
-static const char aliases[] =
-    "rawmath dtype=--type\0texttoraw dtype=--type\0wconv dtype=--type\0"
-    "wconv sharpen=--deconvolve\0"
-    "rawlabel count=the greatest label is the number; pipe to rawinfo\0"
-    "rawlabel area=--min-size=N leaves out small ones, --to=csv has areas\0"
-    "rawaxes rotate=--order=y,x --flip=y turns clockwise, --flip=x back\0"
-    "wconv deblur=--deconvolve\0wconv iterations=--deconvolve\0wconv sigma=--gaussian\0"
-    "wconv blur=--gaussian\0rawaxes channel=--slice=c:I takes band I\0"
-    "rawaxes swapaxes=--order=y,x transposes\0tifftoraw band=pipe to rawaxes --slice=c:I\0"
-    "rawaxes axes=--order\0rawlabel csv=--to=csv\0rawlabel thresh=--above\0"
-    "rawaxes resize=pamscale resizes pictures\0rawlabel minarea=--min-size\0"
-    "rawlabel deblend=--split=H cuts at saddles of H\0"
-    "rawlabel watershed=--split=H cuts at saddles; --markers=FILE has seeds\0"
-    "morphrec gradient=rawmath 'd - e' d=<(morphrec --dilate FILE) e=<(morphrec --erode FILE)\0"
-    "morphrec blackhat=rawmath 'c - a' FILE c=<(morphrec --close=R FILE)\0"
-    "morphrec selem=--shape\0morphrec radius=the operator takes it: --dilate=R --shape=disk\0"
-    "morphrec dilation=--dilate\0morphrec erosion=--erode\0morphrec holes=--fill-holes\0"
-    "morphrec local-maxima=--regmax\0rawstack max=--combine=max\0rawstack min=--combine=min\0"
-    "rawstack rgb=--planes\0rawstack sigma-clip=--combine=clip\0"
-    "rawtopnm normalize=--range=minmax\0rawtopnm percentile=--range=p1:p99 is black to white\0"
-    "rawtopnm vmin=--range=LO:HI is black to white\0"
-    "rawtopnm zscale=--range=p1:p99 is near to it\0rawtopnm png=pipe to rawtopng\0"
-    "rawback mesh=--box\0rawback back-size=--box\0rawinfo mean=it is printed without an option\0"
-    "rawinfo median=--robust\0rawinfo std=--robust\0"
-    "rawmath calc=the expression comes first: rawmath 'a - b' FILE FILE\0outfile=--out\0"
-    "emst clusters=--classes\0rawpalette n-clusters=--colours\0fitstoraw ext=--hdu\0"
-    "rawtile tiles=--grid\0rawtotext csv=--separator=, writes commas\0"
-    "radon qmin=-q LO:HI:N are the curves\0emst colours=see rawpalette --colours=K\0"
-    "emst colors=see rawpalette --colours=K\0emst palette=see rawpalette --colours=K\0emst "
-    "means=see rawpalette --colours=K\0"
-    "emst dither=see rawpalette --colours=K\0radon lambda=--sparse=NU or --lsq=NU\0"
-    "rawphot aperture=--radius\0psfmatch ref=psfmatch REF NEW\0"
-    "psfmatch diff=--subtract\0usfft size=-n NX,NY,NZ are the modes\0fitstoraw extname=--hdu\0"
-    "dptrace from=-p X,Y -p X,Y are the ends\0usfft maps=--coils\0usfft maps-to=--coils-to\0"
-    "dptrace start=-p X,Y -p X,Y are the ends\0"
-    "morphrec threshold=rawmath 'a > T' is a threshold\0output=--out\0jobs=--threads\0"
-    "silent=--quiet\0threshold=--above\0min-area=--min-size\0boundary=--edge\0mode=--edge\0"
-    "palette=--colours\0n-colors=--colours\0psf=--kernel\0region=--crop\0permute=--order\0"
-    "transpose=--order=y,x\0flipud=--flip=y\0fliplr=--flip=x\0mean=--combine=mean\0"
-    "average=--combine=mean\0median=--combine=median\0sum=--combine=sum\0minmax=--range=minmax\0"
-    "autoscale=--range=minmax\0opening=--open\0closing=--close\0white-tophat=--tophat\0"
-    "h-maxima=--hmax\0h-minima=--hmin\0footprint=--shape\0shape=--sizes\0eps=--tol\0"
-    "morphrec top-hat=--tophat\0morphrec h-dome=--hdome\0morphrec hmaxima=--hmax\0"
-    "morphrec area-opening=--area\0rawlabel otsu=--above=otsu\0rawlabel geojson=--to=geojson\0"
-    "rawlabel below=rawmath 'a < T' chooses them\0npixels=--min-size\0intensity=--values\0"
-    "seeds=--markers\0rawpalette clusters=--colours\0rawpalette k=--colours\0"
-    "emst n-clusters=--classes\0wconv niter=--deconvolve\0wconv num-iter=--deconvolve\0"
-    "iterations=--iter\0niter=--iter\0rawtopnm sqrt=--gamma=2\0rawtopnm asinh=--log\0"
-    "rawback box-size=--box\0rawback size=--box\0rawphot positions=--at\0reference=--like\0"
-    "target=--like\0rawwarp interpolation=--kernel\0rawwarp resample=--kernel\0"
-    "rawwarp order=--kernel=cubic, linear or nearest\0"
-    "psfmatch reference=psfmatch REF NEW\0psfmatch kernel-size=--size\0"
-    "rawnmo vnmo=--velocity=T:V,T:V... has times and velocities\0"
-    "rawnmo tnmo=--velocity=T:V,T:V... has times and velocities\0rawnmo smute=--stretch\0"
-    "velocities=--velocity\0gather=--key\0ensemble=--key\0extension=--hdu\0"
-    "usfft trajectory=-p FILE has the points\0usecols=--columns\0overlap=--margin\0"
-    "halo=--margin\0radon xmax=-X is the offset of the moveouts\0"
-    "overwrite=-o FILE replaces FILE\0tolerance=--tol\0delimiter=--separator\0"
-    "compression=--compress\0neighbors=--connectivity\0";
+static const struct {
+	const char *of, *names, *is;
+} aliases[] = {
+#include "common/base/aliases.inc"
+};
+
+enum { ALIASES = sizeof aliases / sizeof *aliases };
+
+static bool
+has_word(const char *words, const char *word, size_t n)
+{
+	for (; *words; words += strcspn(words, " "), words += *words == ' ')
+		if (strcspn(words, " ") == n && !strncmp(words, word, n))
+			return true;
+	return false;
+}
+
+static bool
+concerns_us(size_t row)
+{
+	return !*aliases[row].of || has_word(aliases[row].of, weir_prog, strlen(weir_prog));
+}
 
 const char *
-opt_alias(const char **at, char name[OPT_NAME])
+opt_alias(size_t *row, const char *name, size_t n)
 {
-	for (const char *text = *at ? *at : aliases; *text; text = *at) {
-		const size_t n = strcspn(text, " ="), from = text[n] == ' ' ? n + 1 : 0;
-		const char *is = strchr(text, '=') + 1;
-
-		*at = text + strlen(text) + 1;
-		snprintf(name, OPT_NAME, "%.*s", (int)(is - text - 1) - (int)from, text + from);
-		if (!from || (!strncmp(text, weir_prog, n) && !weir_prog[n]))
-			return is;
+	while (*row < ALIASES) {
+		const size_t i = (*row)++;
+		if (concerns_us(i) && has_word(aliases[i].names, name, n))
+			return aliases[i].is;
 	}
 	return NULL;
 }
@@ -413,22 +371,25 @@ put_index(const struct opt_program *p, const struct opt *row, size_t n, size_t o
 			    : strstr(weir_prog, "rawto")    ? "3\tFrom raw to files"
 			    : !strncmp(weir_prog, "raw", 3) ? "1\tPictures and volumes"
 							    : "0\tAlgorithms";
-	char help[HELP_MAX], alias[OPT_NAME];
-	const char *is;
+	char help[HELP_MAX];
 
 	printf("%s\t%s\t%s\n", group, name, p->what);
 	for (size_t i = 0; i < n; i++) {
 		format_help(&row[i], help);
 		printf("o\t\t%s --%s\t%s\n", i < own ? name : "NAME", row[i].name, help);
 	}
-	for (const char *at = NULL; (is = opt_alias(&at, alias));) {
+	for (size_t i = 0; i < ALIASES; i++) {
+		const char *is = aliases[i].is, *name_at = aliases[i].names;
 		bool ours = strchr(is, ' ');
 
 		for (size_t k = 0; k < own; k++)
 			ours |= !strncmp(is + 2, row[k].name, strcspn(is + 2, "="));
-		if (ours)
-			printf("o\t\t%s --%s\t%s%s\n", name, alias, strchr(is, ' ') ? "" : "is ",
-			       is);
+		for (int len; ours && concerns_us(i) && *name_at;
+		     name_at += len + (name_at[len] == ' ')) {
+			len = (int)strcspn(name_at, " ");
+			printf("o\t\t%s --%.*s\t%s%s\n", name, len, name_at,
+			       strchr(is, ' ') ? "" : "is ", is);
+		}
 	}
 }
 

@@ -15,7 +15,7 @@
 #include "common/base/sample.h"
 #include "common/base/words.h"
 
-enum { MAXROWS = 80, MAXNAME = OPT_NAME, MAXSIZES = 16 };
+enum { MAXROWS = 80, MAXNAME = 40, MAXSIZES = 16 };
 
 /* ---- values: numbers, sizes, words and lists, each checked and stored ---- */
 
@@ -487,7 +487,7 @@ distance(const char *a, size_t n, const char *b)
 	return row[m];
 }
 
-/* Returns the long option with the smallest distance to name[0..n): two letters at most, fewer than half. NULL: none is near. */
+/* Returns the long option that begins alike and has the smallest distance to name[0..n), below n / 3 and 3. NULL: none is near. */
 static const char *
 nearest(const struct rows *r, const char *name, size_t n)
 {
@@ -496,12 +496,28 @@ nearest(const struct rows *r, const char *name, size_t n)
 
 	for (size_t i = 0; i < r->n && n < MAXNAME; i++) {
 		const size_t d = distance(name, n, r->v[i].name);
-		if (d < least && 2 * d < n) {
+		if (d < least && 3 * d < n && name[0] == r->v[i].name[0]) {
 			least = d;
 			best = r->v[i].name;
 		}
 	}
 	return best;
+}
+
+/* Returns which of our options, with -- before it, name[0..n) is. NULL: none. Dies with the answer where the table has one. */
+static const char *
+alias_of(const struct rows *r, const char *given, const char *name, size_t n)
+{
+	const char *is;
+
+	for (size_t row = 0; (is = opt_alias(&row, name, n));) {
+		if (strchr(is, ' '))
+			die_usage("option '%s' is unknown: %s", given, is);
+		for (size_t i = 0; i < r->n; i++)
+			if (!distance(is + 2, strcspn(is + 2, "="), r->v[i].name))
+				return is;
+	}
+	return NULL;
 }
 
 /* Dies with the reason why getopt refused a long option. given is `--name` or `--name=value`. */
@@ -539,10 +555,13 @@ die_refused(const struct opt_program *p, const struct rows *r, char **argv, int 
 
 	/* `-colours 8`: getopt is at the word, or behind it after its last letter. */
 	for (int at = optind - 1; c == '?' && !near && argv[at] && at <= optind; at++)
-		if ((word = argv[at])[0] == '-' && word[1] && word[1] != '-')
-			near = nearest(r, word + 1, strcspn(word + 1, "="));
+		if ((word = argv[at])[0] == '-' && word[1] && word[1] != '-') {
+			const size_t n = strcspn(word + 1, "=");
+			const char *is = alias_of(r, word, word + 1, n);
+			near = is ? is + 2 : nearest(r, word + 1, n);
+		}
 	if (near && optopt < LONG)
-		die_usage("option '-%c' is unknown; is it --%s? See %s --help", optopt, near,
+		die_usage("option '%s' is unknown; is it --%s? See %s --help", word, near,
 			  weir_prog);
 	/* getopt sets optopt to the letter, to LONG + row, or to 0 for an unknown long option. */
 	if (optopt && optopt < LONG)
@@ -578,33 +597,21 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	exit(0);
 }
 
-/*
- * Where argv[at] is an alias, `--name` or `--name=value`, puts the option in its place, for getopt to read, and returns true. Dies
- * with the answer that the table has.
- */
+/* Where argv[at] is an alias, `--name` or `--name=value`, puts the option in its place, for getopt to read, and returns true. */
 static bool
 replace_alias(const struct rows *r, char **argv, int at)
 {
-	const char *given = argv[at], *is;
-	const size_t n = strcspn(given, "=");
-	char name[OPT_NAME], *text;
+	const size_t n = strcspn(argv[at], "=");
+	const char *is = alias_of(r, argv[at], argv[at] + 2, n - 2);
+	char *text;
 
-	for (const char *next = NULL; (is = opt_alias(&next, name));) {
-		if (strlen(name) + 2 != n || strncmp(name, given + 2, n - 2))
-			continue;
-		if (strchr(is, ' '))
-			die_usage("option '%s' is unknown: %s", given, is);
-		for (size_t i = 0; i < r->n; i++) {
-			if (distance(is + 2, strcspn(is + 2, "="), r->v[i].name))
-				continue;
-			if (asprintf(&text, "%s%s", is, given + n) < 0)
-				die("no memory");
-			argv[at] = keep(text);
-			optind = at;
-			return true;
-		}
-	}
-	return false;
+	if (!is)
+		return false;
+	if (asprintf(&text, "%s%s", is, argv[at] + n) < 0)
+		die("no memory");
+	argv[at] = keep(text);
+	optind = at;
+	return true;
 }
 
 static void

@@ -125,11 +125,10 @@ void opt_put_completion(int shell, const struct opt_program *p, const struct opt
 			size_t own);
 
 /*
- * Other names of long options, which --help does not show: sets name, and returns "--option", "--option=value", or what a
- * message says instead, which has a blank. *at is NULL at first. NULL: there is no other for this program. Pure: help.c.
+ * What the option called name[0..n) in other programs is here: "--option", "--option=value", or what a message says instead, which
+ * has a blank. It is found from *row on, 0 at first, and *row is then behind it. NULL: there is no other. Pure: help.c.
  */
-enum { OPT_NAME = 40 };
-const char *opt_alias(const char **at, char name[OPT_NAME]);
+const char *opt_alias(size_t *row, const char *name, size_t n);
 
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
