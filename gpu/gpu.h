@@ -78,9 +78,9 @@ int gpu_settle(struct gpu *g, const void *host, size_t bytes);
 void gpu_seconds(const struct gpu *g, double *kernels, double *copies);
 
 /*
- * Measures what a kernel's time is set against: bytes per second of copies within the device's memory, which reads and writes
- * each of them, and from pinned memory of the host and back, by copies of that many bytes; operations per second of a
- * multiplication and an addition in one instruction, which are two. Returns 0 or -EIO.
+ * Measures what a kernel's time is set against. The first three are bytes per second of copies of that many bytes: within the
+ * device's memory, which reads and writes each byte, and from pinned memory of the host and back. The others are operations per
+ * second; a multiplication and an addition in one instruction are two. Returns 0 or -EIO.
  */
 struct gpu_rates {
 	double within, up, down, single_ops, double_ops;

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Returns the smallest multiple of step, a power of 2, that is >= n and whose odd part is a product of at most three of the
- * factors 3, 5 and 7. columns: one 3 and one 7 at most, and two other factors beside a 7, since FFTW's unmeasured plans for
- * columns take 1.5 times as long for other lengths.
+ * Returns the smallest multiple of step, a power of 2, that is >= n. Its odd part is a product of at most three of the factors
+ * 3, 5 and 7. columns: it has one 3 and one 7 at most, and two other factors beside a 7. FFTW's unmeasured plans for columns take
+ * 1.5 times as long for other lengths.
  */
 static inline size_t
 fft_multiple(size_t n, size_t step, bool columns)

@@ -93,9 +93,9 @@ void wcs_place(struct img *x);
 void wcs_follow(struct img *x, char gone[SECTION_NAMES]);
 
 /*
- * The name of a card of x that does not hold for cut or flipped samples, and that wcs_follow() cannot update: it refers to a
- * lookup table of distortions in another HDU, or it belongs to the plate solution of the Digitized Sky Survey; or it names TPV, whose
- * axis is flipped and has no matrix. NULL: there is none.
+ * The name of a card of x that does not hold for cut or flipped samples, and that wcs_follow() cannot update. It refers to a
+ * lookup table of distortions in another HDU, belongs to the plate solution of the Digitized Sky Survey, or names TPV with a
+ * flipped axis and no matrix. NULL: there is none.
  */
 const char *wcs_left_behind(const struct img *x);
 

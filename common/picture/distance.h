@@ -27,8 +27,8 @@ int distance(const struct distance_shape *s, int threads, const uint8_t *restric
 	     double *restrict D);
 
 /*
- * Gives every sample that is 0 the label of the nearest sample that is not, of equally near ones the lowest, where that is at most
- * `most` away, in the units of the steps. Work is 16 bytes a sample. Returns 0 or -ENOMEM.
+ * Gives every sample that is 0 the label of the nearest sample that is not, or of equally near ones the lowest label. It stays 0
+ * where that sample is more than `most` away, in the units of the steps. Work is 16 bytes a sample. Returns 0 or -ENOMEM.
  */
 int grow_labels(const struct distance_shape *s, double most, int32_t *map);
 

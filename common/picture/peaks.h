@@ -30,10 +30,9 @@ int split(const struct order_shape *s, const double *v, const uint8_t *chosen, d
 /*
  * The watershed of markers (Meyer 1991): every chosen sample gets a marker, and the borders run where the values are lowest.
  * Samples are taken one by one. First the samples of the markers wait. The highest one that waits is taken; of equal ones, the
- * one that has waited longest, those of the markers in the order of rows. Its neighbours that no marker has yet get its
- * marker and wait, those that share a side first, then those that share an edge, then those that share a corner, each in the
- * order of rows. scikit-image's watershed floods the negative of the values by the same rule, but leaves open which of
- * several equal samples of markers comes first.
+ * one that has waited longest, those of the markers in the order of rows. Its neighbours without a marker get its marker and
+ * wait: first those that share a side, then an edge, then a corner, each in the order of rows. scikit-image's
+ * watershed floods the negative of the values by the same rule, but leaves open which of equal samples of markers comes first.
  */
 
 /*

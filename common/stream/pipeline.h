@@ -4,8 +4,8 @@
  * stage alone uses needs no lock. Between two stages one piece may wait, so what pieces hand on may lie in two buffers in turn.
  *
  * There are two ways to go. pipeline_run() gives each stage a thread, and the caller computes, so that its OpenMP threads serve all
- * pieces. pipeline_items() gives each item a thread that goes with it, so that the code for an item stays in one place; it is for
- * devices, which compute whoever calls:
+ * pieces. pipeline_items() gives each item a thread that goes with it, so that the code for an item stays in one place. It is for
+ * devices, which compute whichever thread calls:
  *
  *	static bool
  *	take_item(void *with)

@@ -22,8 +22,8 @@ struct tempfile {
 };
 
 /*
- * Does the whole work of a program whose operands are such files: parses its options into args, which begins with a struct opt_common,
- * opens its output, calls convert for each operand, which is stdin where there is none, closes all, and writes --stats. Without -v,
+ * Does the whole work of a program whose operands are such files. It parses the options into args, which begins with a struct
+ * opt_common, opens the output, calls convert for each operand, or for stdin, closes all, and writes --stats. Without -v,
  * warnings wait for the end. Returns 0, the status of the process.
  */
 int tempfile_each(const struct opt_program *program, int argc, char **argv, void *args,

@@ -69,9 +69,9 @@ int cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, si
  * lambda K SST is least, or the root of SSE / SST plus price K. K is the number of classes, SSE the sum of weighted
  * squared distances to the means of the classes, SST to the mean of all. A cut takes one walk over the part that it cuts.
  *
- * The prices were chosen on every second picture of BSDS500's val half. With that for colours, on its 200 training pictures these classes have a Rand
- * index of .714 and a covering of .375 with the segments that people drew; cutting while a cut lowers SSE by .01 SST has .711
- * and .368. On the other val pictures both are level: .708 and .345, .707 and .346. Regions, with the other price and 1 % of the
+ * The prices were chosen on every second picture of BSDS500's val half. On its 200 training pictures, these classes with the price
+ * for colours have a Rand index of .714 and a covering of .375 with the segments that people drew. Cutting while a cut lowers SSE
+ * by .01 SST has .711 and .368. On the other val pictures both are level: .708 and .345, .707 and .346. Regions, with the other price and 1 % of the
  * pixels or more, have .714 and .455 there; the minimum-size forest of 1 % has .733 and .324.
  */
 #define VARIANCE_PRICE	       .015

@@ -189,9 +189,8 @@ template <unsigned bits> struct tile {
 	word J[H + 2][PITCH], I[H + 2][PITCH]; /* the rim: rows 0 and H+1, words 0 and 33 */
 	unsigned owed[NEIGHBOURS + 1];	       /* ring + 1, or 0; [NEIGHBOURS]: the tile itself */
 	/*
-	 * Sets of batches: bit b + 1 is batch b, bits 0 and BATCHES + 1 are the rim. rose: those where keys have risen
-	 * since columns were swept; by_columns: those that the two turns of the last sweep of columns have raised, down
-	 * and up.
+	 * Sets of batches: bit b + 1 is batch b, bits 0 and BATCHES + 1 are the rim. rose: keys have risen there since
+	 * columns were swept. by_columns: the two turns of the last sweep of columns, down and up, have raised them.
 	 */
 	unsigned rose, by_columns[2][2];
 	unsigned id, ring;

@@ -240,9 +240,9 @@ struct batch_gap {
 };
 
 /*
- * Transforms one batch. data: its first sample; ld: samples from row to row; half: samples from the first column to the
- * middle one, which is batch_width() / 2 where all columns lie side by side; work: batch_work(n) bytes, aligned to 64. n is
- * a multiple of batch_width() for rows; so are the ends of their gaps.
+ * Transforms one batch. data: its first sample. ld: samples from row to row. half: samples from the first column to the middle
+ * one: batch_width() / 2 where all columns lie side by side. work: batch_work(n) bytes, aligned to 64. Of rows, n and the ends
+ * of the gaps are multiples of batch_width().
  */
 typedef void batch_columns_fn(const struct batch *f, void *data, size_t ld, size_t half,
 			      struct batch_gap in, struct batch_gap out, void *work);

@@ -10,8 +10,8 @@
  * B_k its sum times B_0 is subtracted, so that its sum is 0.
  * The coefficients minimise the sum of squares of the misfit over stamps around stars. Each pixel's square is divided by
  * its variance sn^2 + sr^2 + (n + r) / gain. sn and sr are the noise of the two skies. n and r are what the pixel has above
- * the sky around its star in each picture, or 0 where that is less than 3 sn or 3 sr; (n + r) / gain is taken as 0 where it is
- * less than a tenth of sn^2 + sr^2. The p_t of the kernels are taken as constant over one stamp.
+ * the sky around its star in each picture, or 0 where that is less than 3 sn or 3 sr. The term (n + r) / gain is left out where
+ * it is less than a tenth of sn^2 + sr^2. The p_t of the kernels are taken as constant over one stamp.
  * Stamps whose misfit is an outlier are rejected, and the rest is fitted again.
  * Each stamp has a constant of its own meanwhile. At last the ratio is corrected for noise in R, and the b_t are fitted.
  *

@@ -115,8 +115,8 @@ struct wconv_known {
 
 /*
  * Fills in r->least and r->dark, and sets *level to the start of Richardson-Lucy: the constant that explains the sum of the
- * known samples. largest, all: the largest s = A' 1 and the sum of s; that is above a millionth of `largest` for each known sample,
- * or Richardson-Lucy is refused. Returns 0, or -1 with a sentence in why.
+ * known samples. largest, all: the largest s = A' 1 and the sum of s. Richardson-Lucy is refused unless s is above a millionth of
+ * `largest` for each known sample. Returns 0, or -1 with a sentence in why.
  */
 int wconv_restore_start(struct wconv_restore *r, const struct wconv_known *k, double largest,
 			double all, double *level, struct why *why);
