@@ -220,6 +220,12 @@ row() {
 	pgm 4 1 100 10 20 99 3 >x.nrrd
 	wconv -k <(item float '1 1' -- 1.26) --type=input x.nrrd >out.pgm
 	pgm 4 1 100 13 25 100 4 | cmp - out.pgm
+	for level in generic avx2 avx512; do # halves go to the even integer
+		item short '1 5' -- -5 -3 32767 1 3 | WEIR_CPU=$level wconv -k <(item float '1 1' -- .5) --type=input >out.nrrd
+		[ "$(rawtotext out.nrrd | xargs)" = '-2 -2 16384 0 2' ]
+		item short '1 2' -- -32768 32767 | WEIR_CPU=$level wconv -k <(item float '1 1' -- 9) --type=input >out.nrrd
+		[ "$(rawtotext out.nrrd | xargs)" = '-32768 32767' ]
+	done
 	pgm 2 1 100 10 20 >x.nrrd
 	item float '1 1' -- .5 >k.nrrd
 	gives '5 10' -k k.nrrd
