@@ -329,13 +329,18 @@ volumes_of(const struct args *args, const struct raw_in *in, struct img *x)
 	return p;
 }
 
-/* Brings the item into memory where the threshold depends on all of it. */
+/* Brings the item into memory where the threshold depends on all of it. Else a large one in a file is mapped, to read it faster. */
 static void
 find_above(struct args *args, struct raw_in *in, struct img *x)
 {
+	enum { LARGE = 1 << 20 };
+
 	args->taken = 0;
-	if (!args->found)
+	if (!args->found) {
+		if (raw_left(in) >= LARGE)
+			raw_try_map(in, x);
 		return;
+	}
 	raw_map(in, x);
 	struct ranks r = ranks_start(x, false, 1);
 
