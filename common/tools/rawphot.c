@@ -35,7 +35,7 @@ struct args {
 	struct img_picture shape;
 	size_t item;
 	uint8_t *places; /* [h][w]: how many are in a pixel, 2 for more */
-	double *rows;	 /* three of the picture for each thread */
+	double *rows;	 /* five of the picture for each thread */
 };
 
 static const struct opt table[] = {
@@ -153,47 +153,43 @@ ellipse_of(const double v[COLUMNS], double k)
 				s,    v[LABEL]};
 }
 
-/* A place relative to the disc. Returns its distance from the centre. */
+/* The area of the disc above v = 0 and left of u, which is in -1..1. */
 static double
-to_disc(const struct ellipse *e, double x, double y, double u[2])
+half_disc(double u)
 {
-	u[0] = (x - e->x) / e->a;
-	u[1] = (y - e->y - e->s * (x - e->x)) / e->b;
-	return sqrt(u[0] * u[0] + u[1] * u[1]);
+	return (u * sqrt(1 - u * u) + asin(u)) / 2 + atan(1);
 }
 
-static double
-arc(const double p[2], const double q[2])
+/* An edge of a row, v = c - k u. It meets the circle at u[0] <= u[1], where it meets it, and half[] is half_disc() there. */
+struct edge {
+	double c, k, u[2], half[2];
+};
+
+static struct edge
+edge_of(const struct ellipse *e, double y)
 {
-	return atan2(p[0] * q[1] - p[1] * q[0], p[0] * q[0] + p[1] * q[1]);
-}
+	struct edge l = {.c = (y - e->y) / e->b, .k = e->s * e->a / e->b, .u = {1, 1}};
+	const double kk = 1 + l.k * l.k, root = sqrt(fmax(kk - l.c * l.c, 0));
 
-/* The part of the pixel about x, y that the ellipse's edge may cut: each edge of it passes an arc, a chord and an arc. */
-static double
-overlap(const struct ellipse *e, double x, double y)
-{
-	double u[4][2], sum = 0;
-
-	for (int k = 0; k < 4; k++)
-		to_disc(e, x + (k % 3 ? .5 : -.5), y + (k / 2 ? .5 : -.5), u[k]);
-	for (int k = 0; k < 4; k++) {
-		const double *p = u[k], *q = u[(k + 1) % 4], d[2] = {q[0] - p[0], q[1] - p[1]},
-			     dd = d[0] * d[0] + d[1] * d[1],
-			     mid = -(p[0] * d[0] + p[1] * d[1]) / dd,
-			     square = mid * mid - (p[0] * p[0] + p[1] * p[1] - 1) / dd,
-			     root = sqrt(fmax(square, 0)), in = fmin(fmax(mid - root, 0), 1),
-			     out = fmin(fmax(mid + root, in), 1),
-			     a[2] = {p[0] + in * d[0], p[1] + in * d[1]},
-			     b[2] = {p[0] + out * d[0], p[1] + out * d[1]};
-
-		if (!(out > in))
-			sum += arc(p, q);
-		else
-			sum += (in > 0 ? arc(p, a) : 0) + (out - in) * (p[0] * d[1] - p[1] * d[0]) +
-			       (out < 1 ? arc(b, q) : 0);
+	for (int i = 0; i < 2; i++) {
+		if (root > 0)
+			l.u[i] = fmin(fmax((l.c * l.k + (i ? root : -root)) / kk, -1), 1);
+		l.half[i] = half_disc(l.u[i]);
 	}
-	sum *= e->a * e->b / 2;
-	return sum > 1e-12 ? sum : 0; /* less is rounding */
+	return l;
+}
+
+/* The area of the disc left of u and below the edge: that of what is left of the edge, between its ends, and right of it. */
+static double
+corner(const struct edge *l, double u, double half)
+{
+	const double m = u < l->u[1] ? u : l->u[1], d = m - l->u[0],
+		     left = l->c + l->k > 0 ? 2 * (d < 0 ? half : l->half[0]) : 0;
+
+	if (d <= 0)
+		return left;
+	return left + d * (l->c - l->k * (m + l->u[0]) / 2) + (u < l->u[1] ? half : l->half[1]) -
+	       l->half[0] + (u > l->u[1] && l->c - l->k > 0 ? 2 * (half - l->half[1]) : 0);
 }
 
 /* Columns box[0] to before box[1] and rows from box[2] on hold what a reach about x, y touches. Returns whether it is cut. */
@@ -247,15 +243,22 @@ static struct sums
 sum(const struct args *p, const struct ellipse *e, double level, const double ring[4])
 {
 	const double rx = ring ? ring[1] : e->a, ry = ring ? rx : hypot(e->b, e->s * e->a);
-	const double half =
-	    hypot(.5 / e->a, (.5 + fabs(e->s) / 2) / e->b); /* of a pixel's diagonal */
+	const double by[2] = {1 / e->a, 1 / e->b}, square = e->a * e->b;
+	const double rim = hypot(.5 * by[0], (.5 + fabs(e->s) / 2) * by[1]); /* half a diagonal */
 	const bool noisy = p->deviations.data && !ring;
-	double *const row = p->rows + 3 * (size_t)omp_get_thread_num() * p->shape.w;
-	double *const noise = row + p->shape.w, *const owner = noise + p->shape.w, u[2];
+	double *const row = p->rows + 5 * (size_t)omp_get_thread_num() * (p->shape.w + 1);
+	double *const noise = row + p->shape.w, *const owner = noise + p->shape.w;
+	double *const u = owner + p->shape.w, *const half = u + p->shape.w + 1;
 	struct sums t = {0};
+	struct edge edge[2];
 	size_t box[4];
 
 	t.flags = cut_box(p, e->x, e->y, rx, ry, box) ? EDGE : 0;
+	for (size_t x = box[0]; x <= box[1] && !ring; x++) {
+		u[x] = fmin(fmax(((double)x - .5 - e->x) * by[0], -1), 1);
+		half[x] = half_disc(u[x]);
+	}
+	edge[1] = edge_of(e, (double)box[2] - .5);
 	for (size_t y = box[2]; y < box[3]; y++) {
 		const size_t at = y * p->shape.w;
 
@@ -264,22 +267,34 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 			load(noise + box[0], &p->deviations, at + box[0], box[1] - box[0]);
 		if (p->labels)
 			load(owner + box[0], &p->owners, at + box[0], box[1] - box[0]);
+		edge[0] = edge[1];
+		edge[1] = ring ? edge[0] : edge_of(e, (double)y + .5);
 		for (size_t x = box[0]; x < box[1]; x++) {
+			const double dx = (double)x - e->x, i = dx * by[0],
+				     j = ((double)y - e->y - e->s * dx) * by[1],
+				     d = sqrt(i * i + j * j);
+			double w = d < 1;
+
+			if (ring)
+				w = d >= ring[0] && d < ring[1];
+			else if (fabs(d - 1) < rim)
+				w = fmin(square * (corner(&edge[1], u[x + 1], half[x + 1]) -
+						   corner(&edge[1], u[x], half[x]) -
+						   corner(&edge[0], u[x + 1], half[x + 1]) +
+						   corner(&edge[0], u[x], half[x])),
+					 1);
+			if (!(w > 1e-12 * (1 + square))) /* less is rounding */
+				continue;
 			const bool other = p->labels && is_of_another(e, owner[x]);
 			const double v = !other ? row[x]
 					 : ring ? NAN
 						: opposite(p, e, x, y),
-				     f = v - level, d = to_disc(e, (double)x, (double)y, u),
+				     f = v - level,
 				     s = ring	 ? f
 					 : noisy ? noise[x]
 						 : p->deviation;
-			double w = d < 1;
 
-			if (ring)
-				w = d >= ring[0] && d < ring[1] && v >= ring[2] && v <= ring[3];
-			else if (fabs(d - 1) < half)
-				w = overlap(e, (double)x, (double)y);
-			if (!(w > 0))
+			if (ring && !(v >= ring[2] && v <= ring[3]))
 				continue;
 			t.places += p->places[at + x];
 			t.flags |= isfinite(v) || other ? 0 : MISSING;
@@ -372,7 +387,7 @@ put_places(struct raw_out *out, struct args *args)
 	const int threads = par_threads(args->common.threads);
 	struct found *found = weir_xalloc(BATCH, sizeof *found);
 
-	args->rows = weir_xalloc(3 * (size_t)threads, args->shape.w * sizeof(double));
+	args->rows = weir_xalloc(5 * (size_t)threads, (args->shape.w + 1) * sizeof(double));
 	for (size_t from = 0; from < args->n; from += BATCH) {
 		const size_t n = args->n - from < BATCH ? args->n - from : BATCH;
 
