@@ -20,6 +20,14 @@ key_of(double v)
 	return u >> 63 ? u : ~u & INT64_MAX;
 }
 
+/* Sample at[i] of v is needed soon: those in the order of values lie anywhere in memory. */
+static void
+soon(const double *v, const uint32_t *at, size_t i, size_t n)
+{
+	if (i + 16 < n)
+		__builtin_prefetch(v + at[i + 16]);
+}
+
 /* Lists the chosen samples. Returns their number. */
 static size_t
 order_list(const uint8_t *chosen, size_t n, uint32_t *at)
@@ -48,16 +56,20 @@ order_sort(const double *v, uint32_t **at, uint32_t **other, size_t n)
 		bool alike = false;
 
 		memset(start, 0, (DIGITS + 1) * sizeof *start);
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			soon(v, *at, i, n);
 			start[(key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)) + 1]++;
+		}
 		for (int d = 0; d < DIGITS; d++) {
 			alike |= start[d + 1] == n;
 			start[d + 1] += start[d];
 		}
 		if (alike)
 			continue;
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
+			soon(v, *at, i, n);
 			(*other)[start[key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)]++] = (*at)[i];
+		}
 		uint32_t *t = *at;
 		*at = *other;
 		*other = t;
@@ -224,6 +236,14 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
 	if (!r)
 		memset(part, 0, n * sizeof *part);
 	for (size_t i = 0, to; !r && i < m; i = to) {
+		const size_t next = at[i + 8 < m ? i + 8 : i],
+			     near[3] = {next, next < s->w ? next : next - s->w,
+					next + s->w < n ? next + s->w : next};
+
+		for (int k = 0; k < 3; k++) {
+			__builtin_prefetch(v + near[k]);
+			__builtin_prefetch(part + near[k]);
+		}
 		for (to = i + 1; to < m && v[at[to]] == v[at[i]];)
 			to++;
 		take_level(&f, at + i, to - i, chosen);
