@@ -1,3 +1,4 @@
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -48,16 +49,20 @@ STORE(i64, int64_t, -0x1p63, 0x1p63)
 STORE(u64, uint64_t, 0, 0x1p64)
 #undef STORE
 
-static size_t
-store_f32(void *restrict out, const double *restrict in, size_t n)
+WEIR_CLONES_OF(size_t, store_f32, (void *restrict out, const double *restrict in, size_t n),
+	       (out, in, n))
 {
+	const double least = 0x1.ffffffp127; /* that becomes infinite */
 	float *const v = out;
+	unsigned fails = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = (float)in[i];
-		if (isinf(v[i]) && !isinf(in[i]))
-			return i;
+		fails |= (fabs(in[i]) >= least) & (fabs(in[i]) <= DBL_MAX);
 	}
+	for (size_t i = 0; fails && i < n; i++)
+		if (fabs(in[i]) >= least && fabs(in[i]) <= DBL_MAX)
+			return i;
 	return n;
 }
 

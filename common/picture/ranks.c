@@ -137,8 +137,9 @@ ranks_extremes(const struct ranks *r)
 }
 
 /* unit: what the sums are of, times v - about. */
-static struct ranks_sums
-measure(const struct ranks *r, double lo, double hi, double about, double unit)
+WEIR_CLONES_OF(struct ranks_sums, measure,
+	       (const struct ranks *r, double lo, double hi, double about, double unit),
+	       (r, lo, hi, about, unit))
 {
 	double n = 0, below = 0, sum = 0, square = 0, v[2 * BLOCK];
 

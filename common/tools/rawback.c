@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
@@ -171,6 +172,16 @@ take_medians(const struct mesh *m, size_t side, const double *from, double *to, 
 	}
 }
 
+/* Computes n samples of a cubic polynomial at t, t + by, .. */
+WEIR_CLONES(cubic, (double *to, size_t n, double by, double t, const double *c), (to, n, by, t, c))
+{
+	for (size_t i = 0; i < n; i++) {
+		const double at = t + (double)i * by;
+
+		to[i] = c[0] + at * (c[1] + at * (c[2] + at * c[3]));
+	}
+}
+
 /*
  * Computes n samples of a cubic spline through f[0], f[step], .., at the centres of boxes of b samples. d, with room for two
  * numbers a node, is its second derivative, 0 at both ends. As in SExtractor, a node takes over only a sixth of what a natural
@@ -195,11 +206,9 @@ spline(const double *f, size_t nodes, size_t step, size_t b, double *d, double *
 		const size_t j = nodes > 1 ? i + 1 : i, end = j + 1 < nodes ? b * j + b / 2 : n;
 		const double p = f[i * step], q = f[j * step], slope = q - p - d[i] / 3 - d[j] / 6;
 
-		for (; x < end; x++) {
-			const double t = ((double)x + .5) * by - .5 - (double)i;
-
-			to[x] = p + t * (slope + t * (d[i] / 2 + t * (d[j] - d[i]) / 6));
-		}
+		cubic(to + x, end - x, by, ((double)x + .5) * by - .5 - (double)i,
+		      (const double[]){p, slope, d[i] / 2, (d[j] - d[i]) / 6});
+		x = end;
 	}
 }
 
