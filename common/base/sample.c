@@ -52,16 +52,15 @@ STORE(u64, uint64_t, 0, 0x1p64)
 WEIR_CLONES_OF(size_t, store_f32, (void *restrict out, const double *restrict in, size_t n),
 	       (out, in, n))
 {
-	const double least = 0x1.ffffffp127; /* that becomes infinite */
 	float *const v = out;
 	unsigned fails = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		v[i] = (float)in[i];
-		fails |= (fabs(in[i]) >= least) & (fabs(in[i]) <= DBL_MAX);
+		fails |= (fabsf(v[i]) > FLT_MAX) & (fabs(in[i]) <= DBL_MAX);
 	}
 	for (size_t i = 0; fails && i < n; i++)
-		if (fabs(in[i]) >= least && fabs(in[i]) <= DBL_MAX)
+		if (isinf(v[i]) && !isinf(in[i]))
 			return i;
 	return n;
 }

@@ -56,20 +56,16 @@ order_sort(const double *v, uint32_t **at, uint32_t **other, size_t n)
 		bool alike = false;
 
 		memset(start, 0, (DIGITS + 1) * sizeof *start);
-		for (size_t i = 0; i < n; i++) {
-			soon(v, *at, i, n);
+		for (size_t i = 0; i < n; soon(v, *at, i++, n))
 			start[(key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)) + 1]++;
-		}
 		for (int d = 0; d < DIGITS; d++) {
 			alike |= start[d + 1] == n;
 			start[d + 1] += start[d];
 		}
 		if (alike)
 			continue;
-		for (size_t i = 0; i < n; i++) {
-			soon(v, *at, i, n);
+		for (size_t i = 0; i < n; soon(v, *at, i++, n))
 			(*other)[start[key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)]++] = (*at)[i];
-		}
 		uint32_t *t = *at;
 		*at = *other;
 		*other = t;
@@ -240,10 +236,8 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
 			     near[3] = {next, next < s->w ? next : next - s->w,
 					next + s->w < n ? next + s->w : next};
 
-		for (int k = 0; k < 3; k++) {
-			__builtin_prefetch(v + near[k]);
-			__builtin_prefetch(part + near[k]);
-		}
+		for (int k = 0; k < 6; k++) /* its neighbours, too */
+			__builtin_prefetch(k % 2 ? (void *)(v + near[k / 2]) : part + near[k / 2]);
 		for (to = i + 1; to < m && v[at[to]] == v[at[i]];)
 			to++;
 		take_level(&f, at + i, to - i, chosen);

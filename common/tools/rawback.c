@@ -172,23 +172,15 @@ take_medians(const struct mesh *m, size_t side, const double *from, double *to, 
 	}
 }
 
-/* Computes n samples of a cubic polynomial at t, t + by, .. */
-WEIR_CLONES(cubic, (double *to, size_t n, double by, double t, const double *c), (to, n, by, t, c))
-{
-	for (size_t i = 0; i < n; i++) {
-		const double at = t + (double)i * by;
-
-		to[i] = c[0] + at * (c[1] + at * (c[2] + at * c[3]));
-	}
-}
-
 /*
  * Computes n samples of a cubic spline through f[0], f[step], .., at the centres of boxes of b samples. d, with room for two
  * numbers a node, is its second derivative, 0 at both ends. As in SExtractor, a node takes over only a sixth of what a natural
  * spline has from the next one, so that steps overshoot less.
  */
-static void
-spline(const double *f, size_t nodes, size_t step, size_t b, double *d, double *to, size_t n)
+WEIR_CLONES(spline,
+	    (const double *f, size_t nodes, size_t step, size_t b, double *d, double *restrict to,
+	     size_t n),
+	    (f, nodes, step, b, d, to, n))
 {
 	double *work = d + nodes;
 	const double by = 1 / (double)b;
@@ -206,9 +198,13 @@ spline(const double *f, size_t nodes, size_t step, size_t b, double *d, double *
 		const size_t j = nodes > 1 ? i + 1 : i, end = j + 1 < nodes ? b * j + b / 2 : n;
 		const double p = f[i * step], q = f[j * step], slope = q - p - d[i] / 3 - d[j] / 6;
 
-		cubic(to + x, end - x, by, ((double)x + .5) * by - .5 - (double)i,
-		      (const double[]){p, slope, d[i] / 2, (d[j] - d[i]) / 6});
-		x = end;
+		const double square = d[i] / 2, cube = (d[j] - d[i]) / 6;
+
+		for (; x < end; x++) {
+			const double t = ((double)(ptrdiff_t)x + .5) * by - .5 - (double)i;
+
+			to[x] = p + t * (slope + t * (square + t * cube));
+		}
 	}
 }
 

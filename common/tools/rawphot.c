@@ -14,7 +14,7 @@
 
 const char *const weir_prog = "rawphot";
 
-enum { RADII = 32, NAMES = 256, BATCH = 1024, EDGE = 1, MISSING = 2, NEAR = 4 };
+enum { RADII = 32, NAMES = 256, EDGE = 1, MISSING = 2, NEAR = 4 };
 
 /* The columns of --at that count. */
 static const char *const columns[] = {"x", "y", "xx", "yy", "xy", "item", "label"};
@@ -218,12 +218,6 @@ load(double *v, const struct img *x, size_t at, size_t n)
 	sample_load(v, (char *)x->data + at * img_type_size(x->type), x->type, n);
 }
 
-static bool
-is_of_another(const struct ellipse *e, double label)
-{
-	return label != 0 && label != e->label;
-}
-
 /* The sample on the other side of the place; NaN where that is outside, or of another label, too. */
 static double
 opposite(const struct args *p, const struct ellipse *e, size_t x, size_t y)
@@ -235,7 +229,7 @@ opposite(const struct args *p, const struct ellipse *e, size_t x, size_t y)
 		return NAN;
 	load(&label, &p->owners, (size_t)j * p->shape.w + (size_t)i, 1);
 	load(&v, p->world.x, (size_t)j * p->shape.w + (size_t)i, 1);
-	return is_of_another(e, label) ? NAN : v;
+	return label == 0 || label == e->label ? v : NAN;
 }
 
 /* Sums over the ellipse; or over the pixels with centres in the ring and samples in its limits, with variance the sum of squares. */
@@ -245,7 +239,7 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 	const double rx = ring ? ring[1] : e->a, ry = ring ? rx : hypot(e->b, e->s * e->a);
 	const double by[2] = {1 / e->a, 1 / e->b}, square = e->a * e->b;
 	const double rim = hypot(.5 * by[0], (.5 + fabs(e->s) / 2) * by[1]); /* half a diagonal */
-	const bool noisy = p->deviations.data && !ring;
+	const struct img *const from[] = {p->world.x, &p->deviations, &p->owners};
 	double *const row = p->rows + 5 * (size_t)omp_get_thread_num() * (p->shape.w + 1);
 	double *const noise = row + p->shape.w, *const owner = noise + p->shape.w;
 	double *const u = owner + p->shape.w, *const half = u + p->shape.w + 1;
@@ -262,37 +256,36 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 	for (size_t y = box[2]; y < box[3]; y++) {
 		const size_t at = y * p->shape.w;
 
-		load(row + box[0], p->world.x, at + box[0], box[1] - box[0]);
-		if (noisy)
-			load(noise + box[0], &p->deviations, at + box[0], box[1] - box[0]);
-		if (p->labels)
-			load(owner + box[0], &p->owners, at + box[0], box[1] - box[0]);
+		for (size_t k = 0; k < 3; k++)
+			if (from[k]->data)
+				load(row + k * p->shape.w + box[0], from[k], at + box[0],
+				     box[1] - box[0]);
 		edge[0] = edge[1];
 		edge[1] = ring ? edge[0] : edge_of(e, (double)y + .5);
 		for (size_t x = box[0]; x < box[1]; x++) {
 			const double dx = (double)x - e->x, i = dx * by[0],
 				     j = ((double)y - e->y - e->s * dx) * by[1],
 				     d = sqrt(i * i + j * j);
-			double w = d < 1;
+			double w = 0;
 
 			if (ring)
 				w = d >= ring[0] && d < ring[1];
 			else if (fabs(d - 1) < rim)
-				w = fmin(square * (corner(&edge[1], u[x + 1], half[x + 1]) -
-						   corner(&edge[1], u[x], half[x]) -
-						   corner(&edge[0], u[x + 1], half[x + 1]) +
-						   corner(&edge[0], u[x], half[x])),
-					 1);
+				for (size_t k = 0; k < 4; k++)
+					w += (k % 3 ? -square : square) *
+					     corner(&edge[k / 2], u[x + k % 2], half[x + k % 2]);
+			else
+				w = d < 1;
 			if (!(w > 1e-12 * (1 + square))) /* less is rounding */
 				continue;
-			const bool other = p->labels && is_of_another(e, owner[x]);
+			const bool other = p->labels && owner[x] != 0 && owner[x] != e->label;
 			const double v = !other ? row[x]
 					 : ring ? NAN
 						: opposite(p, e, x, y),
 				     f = v - level,
-				     s = ring	 ? f
-					 : noisy ? noise[x]
-						 : p->deviation;
+				     s = ring		      ? f
+					 : p->deviations.data ? noise[x]
+							      : p->deviation;
 
 			if (ring && !(v >= ring[2] && v <= ring[3]))
 				continue;
@@ -300,6 +293,7 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 			t.flags |= isfinite(v) || other ? 0 : MISSING;
 			if (!isfinite(v))
 				continue;
+			w = fmin(w, 1);
 			t.area += w;
 			t.flux += w * f;
 			t.variance += w * s * s;
@@ -343,74 +337,65 @@ measure(const struct args *args, const struct ellipse *e, const struct sums *lev
 	return t.flags | (t.places > 1 ? NEAR : 0);
 }
 
-/* What the line of a place has: the level and the fluxes; and the flags, or -1 where the place is of another item. */
-struct found {
-	double v[2 * RADII + 4];
-	int flags;
-};
-
-static struct found
-measure_place(const struct args *args, size_t i)
+/* Measures place i: the level and the fluxes. Returns its flags, or -1 where it is of another item. */
+static int
+measure_place(const struct args *args, size_t i, double *to)
 {
 	struct sums level = {0};
-	struct found f = {.flags = -1};
-	double v[COLUMNS], *to = f.v;
+	double v[COLUMNS];
 	struct ellipse e;
+	int flags = 0;
 
 	if (!find_place(args, i, v))
-		return f;
-	f.flags = 0;
+		return -1;
 	if (args->annulus) {
 		level = find_level(args, v);
 		*to++ = level.flux;
 	}
 	for (size_t k = 0; k < args->nradius; k++, to += 2) {
 		e = (struct ellipse){v[X], v[Y], args->radius[k], args->radius[k], 0, v[LABEL]};
-		f.flags |= measure(args, &e, &level, to);
+		flags |= measure(args, &e, &level, to);
 	}
 	if (args->kron) {
 		e = ellipse_of(v, 6);
-		const double k = fmax(2.5 * 6 * sum(args, &e, level.flux, NULL).radius, 3.5);
-
-		e = ellipse_of(v, k);
-		f.flags |= measure(args, &e, &level, to);
-		to[2] = k;
+		to[2] = fmax(2.5 * 6 * sum(args, &e, level.flux, NULL).radius, 3.5);
+		e = ellipse_of(v, to[2]);
+		flags |= measure(args, &e, &level, to);
 	}
-	return f;
+	return flags;
 }
 
-/* Measures and writes the places, many at a time. */
+/* Measures and writes the places. Of each there are its values, and its flags. */
 static void
 put_places(struct raw_out *out, struct args *args)
 {
-	const int values = (args->annulus ? 1 : 0) + 2 * (int)args->nradius + (args->kron ? 3 : 0);
+	const size_t values = (args->annulus ? 1 : 0) + 2 * args->nradius + (args->kron ? 3 : 0);
 	const int threads = par_threads(args->common.threads);
-	struct found *found = weir_xalloc(BATCH, sizeof *found);
+	double *all = weir_xalloc(args->n, (values + 1) * sizeof *all);
 
 	args->rows = weir_xalloc(5 * (size_t)threads, (args->shape.w + 1) * sizeof(double));
-	for (size_t from = 0; from < args->n; from += BATCH) {
-		const size_t n = args->n - from < BATCH ? args->n - from : BATCH;
+#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (args->n > 64)
+	for (size_t i = 0; i < args->n; i++) {
+		double *to = all + i * (values + 1);
 
-#pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (n > 64)
-		for (size_t i = 0; i < n; i++)
-			found[i] = measure_place(args, from + i);
-		for (size_t i = 0; i < n; i++) {
-			const double *place = args->place[from + i];
-			double sky[2];
+		to[values] = measure_place(args, i, to);
+	}
+	for (size_t i = 0; i < args->n; i++) {
+		const double *place = args->place[i], *found = all + i * (values + 1);
+		double sky[2];
 
-			if (found[i].flags < 0)
-				continue;
-			raw_printf(out, "%.15g,%.15g", place[X], place[Y]);
-			world_place(&args->world, place, 2, sky);
-			for (int k = 0; k < 2 && *args->sky; k++)
-				raw_printf(out, ",%.15g", real_shown(sky[k]));
-			for (int k = 0; k < values; k++)
-				raw_printf(out, ",%.15g", real_shown(found[i].v[k]));
-			raw_printf(out, ",%d,%zu\n", found[i].flags, args->item);
-		}
+		if (found[values] < 0)
+			continue;
+		raw_printf(out, "%.15g,%.15g", place[X], place[Y]);
+		world_place(&args->world, place, 2, sky);
+		for (int k = 0; k < 2 && *args->sky; k++)
+			raw_printf(out, ",%.15g", real_shown(sky[k]));
+		for (size_t k = 0; k < values; k++)
+			raw_printf(out, ",%.15g", real_shown(found[k]));
+		raw_printf(out, ",%g,%zu\n", found[values], args->item);
 	}
 	weir_free(args->rows);
-	weir_free(found);
+	weir_free(all);
 }
 
 static void
