@@ -21,6 +21,7 @@ at() {
 	at '-.5,-.5 --radius=2 ones' 3.14159265358979 nan 1
 	at '10,20.5 --radius=2 ones' 6.28318530717959 nan 1
 	at '99,1e99 --radius=2 ones' nan nan 1
+	at '10,10 --radius=1e3,1e9,1e300 ones' 441 nan 441 nan 441 nan 1
 }
 
 @test "errors are those of noise and photons; a ring gives the level, and an error where no noise is given" {

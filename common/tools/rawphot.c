@@ -238,6 +238,7 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 {
 	const double rx = ring ? ring[1] : e->a, ry = ring ? rx : hypot(e->b, e->s * e->a);
 	const double by[2] = {1 / e->a, 1 / e->b}, square = e->a * e->b;
+	const double rounding = fmin(1e-12 * (1 + square), .5); /* of areas, and more */
 	const double rim = hypot(.5 * by[0], (.5 + fabs(e->s) / 2) * by[1]); /* half a diagonal */
 	const struct img *const from[] = {p->world.x, &p->deviations, &p->owners};
 	double *const row = p->rows + 5 * (size_t)omp_get_thread_num() * (p->shape.w + 1);
@@ -270,13 +271,13 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 
 			if (ring)
 				w = d >= ring[0] && d < ring[1];
-			else if (fabs(d - 1) < rim)
+			else if (!(fabs(d - 1) < rim))
+				w = d < 1;
+			else
 				for (size_t k = 0; k < 4; k++)
 					w += (k % 3 ? -square : square) *
 					     corner(&edge[k / 2], u[x + k % 2], half[x + k % 2]);
-			else
-				w = d < 1;
-			if (!(w > 1e-12 * (1 + square))) /* less is rounding */
+			if (!(w > rounding))
 				continue;
 			const bool other = p->labels && owner[x] != 0 && owner[x] != e->label;
 			const double v = !other ? row[x]
