@@ -455,8 +455,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct raw_filter filter = {&program, check, measure_item, NULL};
-	static struct args args = {.common.as =
-				       RAW_AS_TEXT}; /* its memory lasts as long as the process */
+	static struct args args = {.common.as = RAW_AS_TEXT}; /* it keeps its memory */
 
 	return raw_each(&filter, argc, argv, &args);
 }
