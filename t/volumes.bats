@@ -78,7 +78,7 @@ loops() {
 		2|--connectivity=6: goes with volumes, not --slices|morphrec --area=2 -c 6 --slices a
 		2|--gaussian: volumes take one size or three|wconv --gaussian=1,2 --volume a
 		2|--volume and --slices go with|wconv -k a --slices a
-		2|--type=input does not go with a kernel of three axes; --slices takes pictures|wconv --box=3 --type=input a
+		2|--method=direct does not go with a kernel of three axes; --slices takes pictures|wconv --box=3 --method=direct a
 	END
 }
 

@@ -77,14 +77,38 @@ deep() {
 	fails 1 'ends after' wconv -k k.nrrd short.nrrd
 	fails 1 'sums overflow' wconv -k k.nrrd <(echo 3e38 3e38 3e38 | volume float 1,1,3)
 	echo 1 2 3 | volume float 1,1,3 >x.nrrd
-	fails 2 '--type=input' wconv -k k.nrrd --type=input x.nrrd
 	fails 2 '--method=direct' wconv -k k.nrrd --method=direct x.nrrd
 	fails 2 '--part' wconv -k k.nrrd --part=1/2 x.nrrd
 	fails 2 '--edge=renormalise' wconv -k k.nrrd --edge=renormalise x.nrrd
-	fails 2 '--nan=interpolate' wconv -k k.nrrd --nan=interpolate x.nrrd
+	fails 2 '--nan=interpolate with --variance' wconv -k k.nrrd --nan=interpolate --variance x.nrrd
 	fails 1 'a grid has four' wconv -k k.nrrd --place=corner x.nrrd
 	fails 1 'needs a volume' wconv -k k.nrrd <(echo 1 2 3 | volume float 3,1)
 	fails 1 'its sum is 0' wconv -k <(echo 1 0 -1 | volume float 1,1,3) --normalise x.nrrd
+}
+
+@test "samples that are not finite are filled in by the others that the kernel sees; beyond the sides are zeros" {
+	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
+	deep
+	gives '2.333 9.8 14' -k k.nrrd --nan=interpolate
+	gives '.333 1.4 2' -k k.nrrd --nan=interpolate --normalise --double
+	fails 1 'cannot be filled in: the kernel' wconv -k <(echo 1 0 -1 | volume float 1,1,3) --nan=interpolate x.nrrd
+	echo nan nan inf 1 | volume float 1,1,4 >x.nrrd
+	same <(wconv --box=1,1,3 --nan=interpolate x.nrrd | rawmath 'round(a)' | rawtotext | xargs) 'nan nan 1 1'
+}
+
+@test "results of the type of the volume are rounded and clipped, each plane on its own" {
+	deep
+	for type in 'signed char' uchar short ushort int uint int64 uint64; do
+		echo 10 100 50 | volume "$type" 1,1,3 >x.nrrd
+		gives '17 41 71' -k k.nrrd --type=input --normalise
+		wconv -k k.nrrd --type=input x.nrrd | rawinfo | grep -x "type: $type"
+	done
+	echo 0 -100 100 | volume char 1,1,3 >x.nrrd
+	same <(wconv -k k.nrrd --type=input x.nrrd | rawtotext | xargs) '-100 -100 -128'
+	echo 1 2 10 20 100 200 | volume uchar 2,1,1,3 | sed 's/^kinds.*/kinds: vector domain domain domain/' >x.nrrd
+	gives '12 24 124 248 240 255' -k k.nrrd --type=input
+	echo 9007199254740993 | volume int64 1,1,1 >x.nrrd
+	fails 1 'takes integers below 2^53' wconv -k k.nrrd --type=input x.nrrd
 }
 
 @test "a kernel along z takes no channels and no frames for slices" {

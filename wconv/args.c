@@ -198,12 +198,11 @@ wconv_args_volume(const struct args *args)
 {
 	const char *option = args->common.gpu		    ? "-g"
 			     : args->common.share.n	    ? "--part"
-			     : args->type		    ? "--type=input"
 			     : args->method == WCONV_DIRECT ? "--method=direct"
 			     : args->edge == WCONV_RENORMALISE && !args->steps
 				 ? "--edge=renormalise without --deconvolve"
-			     : args->nan == WCONV_NAN_INTERPOLATE && !args->steps
-				 ? "--nan=interpolate"
+			     : args->nan == WCONV_NAN_INTERPOLATE && args->variance
+				 ? "--nan=interpolate with --variance"
 				 : NULL;
 
 	if (option)

@@ -72,7 +72,7 @@ pose_volume(struct job *j, const struct img *x, const struct img_volumes *v)
 	if (img_key(x, "tile"))
 		raw_die(j->in, "a kernel of three axes needs whole slices, not parts of them");
 	j->q.d = v->d;
-	j->q.in = j->q.out;
+	j->q.in = j->q.in_double ? IMG_F64 : IMG_F32;
 }
 
 /* A plan for the GPU is made for this many threads, so that each of its steps has tiles enough to fill a GPU. */
@@ -411,9 +411,9 @@ check_range(const struct job *j, const void *samples, enum img_type type, size_t
 
 /* Refuses integers that --type=input cannot give back, and warns of those that it could with --double. */
 static void
-check_digits(struct job *j, const void *samples, size_t n)
+check_digits(struct job *j, const void *samples, enum img_type type, size_t n)
 {
-	const double most = largest_finite(j, samples, j->q.in, n);
+	const double most = largest_finite(j, samples, type, n);
 
 	if (most >= 0x1p53) /* where doubles lie 2 apart */
 		raw_die(j->in,
@@ -472,7 +472,7 @@ run_step(void *with, const void *in, void *out)
 	if (first)
 		check_range(j, in, j->q.in, n);
 	if (j->q.out == j->q.in && !img_is_float(j->q.in) && img_type_size(j->q.in) > 2)
-		check_digits(j, in, n);
+		check_digits(j, in, j->q.in, n);
 	if (!j->args->gpu)
 		wconv_run(j->plan, in, out);
 	else if (gpu_wconv_run(j->args->gpu, j->plan, in, out))
@@ -556,12 +556,17 @@ refuse(const struct job *j, size_t x, size_t y)
 	const size_t h = j->q.h;
 
 	if (j->q.kd)
-		raw_die(j->in, "the sample at %zu,%zu,%zu is not finite: --nan=zero takes it as 0",
+		raw_die(j->in,
+			"the sample at %zu,%zu,%zu is not finite: --nan=interpolate fills it in, "
+			"and --nan=zero takes it as 0",
 			x, y % h, y / h % j->q.d);
 	raw_die(j->in, "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0", x, y % h);
 }
 
-/* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them. */
+/*
+ * Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them, and so does
+ * a volume unless they are filled in.
+ */
 static void
 take_plane(struct whole *w, const char *picture, size_t c)
 {
@@ -574,11 +579,36 @@ take_plane(struct whole *w, const char *picture, size_t c)
 			    w->row);
 		for (size_t x = 0; x < n; x++) {
 			const double v = w->line[x * planes + c];
-			if (!isfinite(v) && !args->steps && args->nan != WCONV_NAN_ZERO)
+			if (!isfinite(v) && !args->steps && args->nan == WCONV_NAN_PROPAGATE)
 				refuse(w->j, x, y);
 			real_set(w->from, y * n + x,
 				 !isfinite(v) && args->nan == WCONV_NAN_ZERO ? 0 : v, single);
 		}
+	}
+}
+
+/* Stores the result of plane c in the type of the item. It is rounded and clipped as that of a picture. */
+static void
+give_typed(const struct whole *w, char *picture, size_t c)
+{
+	enum { CHUNK = 256 };
+	const struct wconv_problem *q = &w->j->q;
+	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows,
+		     size = img_type_size(q->out);
+	const bool whole = !img_is_float(q->out), has_sign = (q->out - IMG_I8) % 2 == 0 && !q->top;
+	const double end = ldexp(1, (int)(8 * size) - has_sign), lo = has_sign ? -end : 0,
+		     hi = q->top > 0 ? q->top : fmin(end - 1, nextafter(end, 0));
+	double v[CHUNK], to[CHUNK];
+
+	for (size_t i = 0; i < n; i += CHUNK) {
+		const size_t m = n - i < CHUNK ? n - i : CHUNK;
+		for (size_t k = 0; k < m; k++) {
+			v[k] = real_at(w->to, i + k, w->size == sizeof(float));
+			if (whole) /* NaN becomes lo */
+				v[k] = v[k] > lo ? fmin(rint(v[k]), hi) : lo;
+		}
+		sample_store(to, v, q->out, m);
+		sample_copy(picture + (i * planes + c) * size, planes, to, 1, m, size);
 	}
 }
 
@@ -594,6 +624,10 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
 		   single = w->size == sizeof(float);
 
+	if (w->j->q.out != w->j->q.in) {
+		give_typed(w, picture, c);
+		return;
+	}
 	if (planes == 1 && !keep) {
 		memcpy(picture, w->to, n * w->size);
 		return;
@@ -703,6 +737,38 @@ run_volume(struct whole *w, const void *from, void *to)
 		raw_die(w->j->in, "sums overflow: divide the data, or the kernel, by a constant");
 }
 
+/* Convolves w->from by --nan=interpolate: (K * I m) (sum K) / (K * m), where m is 0 at samples that are not finite, else 1. */
+static void
+fill_volume(struct whole *w, void *to)
+{
+	const struct wconv_problem *q = &w->j->q;
+	const bool single = w->size == sizeof(float);
+	const size_t n = w->row / w->j->planes * w->rows;
+	void *lost = weir_xalloc_large(n, w->size); /* 1 - m */
+	double sum = 0, weight = 0;
+
+	for (size_t i = 0; i < q->kw * q->kh * q->kd; i++) {
+		sum += real_at(q->kernels, i, single);
+		weight += fabs(real_at(q->kernels, i, single));
+	}
+	const double least = WCONV_KNOWN * weight / fabs(sum), all = q->normalise ? 1 : sum;
+
+	if (!(least < 1))
+		raw_die(w->j->in, "samples cannot be filled in: the kernel's sum is %.3g", sum);
+	for (size_t i = 0; i < n; i++) {
+		const double v = real_at(w->from, i, single);
+		real_set(lost, i, !isfinite(v), single);
+		real_set(w->from, i, isfinite(v) ? v : 0, single);
+	}
+	run_volume(w, w->from, to);
+	run_volume(w, lost, w->from);
+	for (size_t i = 0; i < n; i++) {
+		const double known = 1 - real_at(w->from, i, single) / all;
+		real_set(to, i, fabs(known) > least ? real_at(to, i, single) / known : NAN, single);
+	}
+	weir_free(lost);
+}
+
 /* Applies the adjoint, the deconvolution or the convolution of a volume to one plane. */
 static void
 run_plane(struct whole *w, const void *from, void *to)
@@ -711,6 +777,9 @@ run_plane(struct whole *w, const void *from, void *to)
 
 	if (j->restore)
 		deconvolve(w, from, to);
+	else if (j->volume && j->args->nan == WCONV_NAN_INTERPOLATE &&
+		 !all_finite(from, w->row / j->planes * w->rows, w->size == sizeof(float)))
+		fill_volume(w, to);
 	else if (j->volume)
 		run_volume(w, from, to);
 	else if (j->adjoint)
@@ -726,7 +795,7 @@ serves_as_plane(const struct whole *w, const void *picture)
 {
 	const struct args *args = w->j->args;
 
-	return w->j->planes == 1 && w->type == w->j->q.out && args->nan != WCONV_NAN_ZERO &&
+	return w->j->planes == 1 && w->type == w->j->q.in && args->nan != WCONV_NAN_ZERO &&
 	       (args->steps || all_finite(picture, w->row * w->rows, w->size == sizeof(float)));
 }
 
@@ -741,6 +810,8 @@ run_picture(void *with, const void *in, void *out)
 		raw_die(w->j->in, "-g: %s", gpu_why(w->j->args->gpu));
 	if (plan_of(w->j))
 		check_range(w->j, in, w->type, w->row * w->rows);
+	if (w->j->q.out == w->type && !img_is_float(w->type) && img_type_size(w->type) > 2)
+		check_digits(w->j, in, w->type, w->row * w->rows);
 	if (serves_as_plane(w, in)) {
 		run_plane(w, in, w->to);
 		give_plane(w, in, out, 0);
@@ -782,12 +853,12 @@ job_flow_whole(struct job *j, const struct img *x, struct wconv_flow *f)
 			    .rows = p.h * p.n / j->pictures,
 			    .out_row = q->w * p.c,
 			    .out_rows = q->h * (q->kd ? q->d : 1),
-			    .size = img_type_size(q->out)};
+			    .size = img_type_size(q->in)};
 	w->line = weir_xalloc(w->row, sizeof *w->line);
 	w->from = weir_xalloc_large(p.w * w->rows, w->size);
 	w->to = weir_xalloc_large(q->w * w->out_rows, w->size);
 	f->in_size = img_type_size(x->type);
-	f->out_size = w->size;
+	f->out_size = img_type_size(q->out);
 	f->steps = j->pictures;
 	f->samples = samples_of_picture;
 	f->most = samples_of_picture(w, 0);
