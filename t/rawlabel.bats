@@ -88,6 +88,8 @@ load lib
 	pgm 3 1 9 5 5 5 >c.pgm
 	rawlabel -v --above=otsu a.pgm c.pgm 2>&1 >/dev/null | grep -c 'is [35]$' | grep -x 2
 	same <(rawlabel --above=otsu --split=5 a.pgm | rawtotext) '0 0 0 0 1 1 1 1'
+	# Each picture of a stack has its own, as channels and frames need.
+	same <(gen --type=uchar values 3x1x2 1 50 51 101 102 200 | rawlabel --above=otsu | rawtotext | xargs) '0 1 1 0 0 1'
 	fails 1 '--above=otsu: its samples give no threshold' rawlabel --above=otsu -o out <(gen --type=float values 2x1 nan nan)
 	fails 2 '--above: 101% is not in 0%..100%' rawlabel --above=101% a.pgm
 	fails 2 "--above: 'ostu' is not a number" rawlabel --above=ostu a.pgm

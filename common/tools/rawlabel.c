@@ -24,6 +24,7 @@ const char *const weir_prog = "rawlabel";
 
 /* --- arguments ------------------------------------------------------------------------------------------------------ */
 
+enum { LARGE = 1 << 20 }; /* samples of an item in a file that is mapped, to read it faster */
 enum to { LABELS, TABLE, CSV, GEOJSON, WKT };
 
 struct args {
@@ -329,20 +330,17 @@ volumes_of(const struct args *args, const struct raw_in *in, struct img *x)
 	return p;
 }
 
-/* Brings the item into memory where the threshold depends on all of it. Else a large one in a file is mapped, to read it faster. */
+/* Finds the threshold of the next n samples of the item, which is in memory. */
 static void
-find_above(struct args *args, struct raw_in *in, struct img *x)
+find_above(struct args *args, struct raw_in *in, struct img *x, size_t n)
 {
-	enum { LARGE = 1 << 20 };
+	struct img one;
 
-	args->taken = 0;
-	if (!args->found) {
-		if (raw_left(in) >= LARGE)
-			raw_try_map(in, x);
+	if (!args->found)
 		return;
-	}
-	raw_map(in, x);
-	struct ranks r = ranks_start(x, false, 1);
+	img_init(&one, x->type, 1, &n);
+	one.data = (char *)x->data + args->taken * img_type_size(x->type);
+	struct ranks r = ranks_start(&one, false, 1);
 
 	if (args->how[strlen(args->how) - 1] == '%')
 		args->above =
@@ -398,7 +396,11 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		raw_die(in, "its table has other columns than that of the item before");
 	args->dims = dims;
 	strcpy(args->sky, rows.world.names);
-	find_above(args, in, x);
+	args->taken = 0;
+	if (args->found)
+		raw_map(in, x);
+	else if (raw_left(in) >= LARGE)
+		raw_try_map(in, x);
 	raw_beside_next(&args->values, "--values", in, x, args->common.max_bytes);
 	raw_beside_next(&args->markers, "--markers", in, x, args->common.max_bytes);
 	for (size_t k = 0; k < p.n; k++) {
@@ -412,6 +414,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 				     : p.deep		? 26
 							: 8));
 		l.inside = args->inside;
+		find_above(args, in, x, p.w * p.h * p.d);
 		read_item(args, in, x, &l, &r, st);
 		check(in, label_close(&l, (uint64_t)least));
 		if (args->grow > 0)
