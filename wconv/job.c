@@ -556,17 +556,12 @@ refuse(const struct job *j, size_t x, size_t y)
 	const size_t h = j->q.h;
 
 	if (j->q.kd)
-		raw_die(j->in,
-			"the sample at %zu,%zu,%zu is not finite: --nan=interpolate fills it in, "
-			"and --nan=zero takes it as 0",
-			x, y % h, y / h % j->q.d);
+		raw_die(j->in, "the sample at %zu,%zu,%zu is not finite: see --nan", x, y % h,
+			y / h % j->q.d);
 	raw_die(j->in, "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0", x, y % h);
 }
 
-/*
- * Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; else the adjoint refuses them, and so does
- * a volume unless they are filled in.
- */
+/* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; --nan=propagate refuses them, but to deconvolve. */
 static void
 take_plane(struct whole *w, const char *picture, size_t c)
 {
@@ -587,55 +582,34 @@ take_plane(struct whole *w, const char *picture, size_t c)
 	}
 }
 
-/* Stores the result of plane c in the type of the item. It is rounded and clipped as that of a picture. */
-static void
-give_typed(const struct whole *w, char *picture, size_t c)
-{
-	enum { CHUNK = 256 };
-	const struct wconv_problem *q = &w->j->q;
-	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows,
-		     size = img_type_size(q->out);
-	const bool whole = !img_is_float(q->out), has_sign = (q->out - IMG_I8) % 2 == 0 && !q->top;
-	const double end = ldexp(1, (int)(8 * size) - has_sign), lo = has_sign ? -end : 0,
-		     hi = q->top > 0 ? q->top : fmin(end - 1, nextafter(end, 0));
-	double v[CHUNK], to[CHUNK];
-
-	for (size_t i = 0; i < n; i += CHUNK) {
-		const size_t m = n - i < CHUNK ? n - i : CHUNK;
-		for (size_t k = 0; k < m; k++) {
-			v[k] = real_at(w->to, i + k, w->size == sizeof(float));
-			if (whole) /* NaN becomes lo */
-				v[k] = v[k] > lo ? fmin(rint(v[k]), hi) : lo;
-		}
-		sample_store(to, v, q->out, m);
-		sample_copy(picture + (i * planes + c) * size, planes, to, 1, m, size);
-	}
-}
-
 /*
  * Stores the result of plane c in the picture. A deconvolution with --nan=propagate has NaN where the data, `from`, were
- * unknown.
+ * unknown. Integers are rounded and clipped as those of pictures are.
  */
 static void
 give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 {
 	const struct args *args = w->j->args;
-	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows;
+	const struct wconv_problem *q = &w->j->q;
+	const size_t planes = w->j->planes, n = w->out_row / planes * w->out_rows,
+		     size = img_type_size(q->out);
 	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
-		   single = w->size == sizeof(float);
+		   single = w->size == sizeof(float), whole = !img_is_float(q->out),
+		   has_sign = (q->out - IMG_I8) % 2 == 0 && !q->top;
+	const double end = ldexp(1, (int)(8 * size) - has_sign), lo = has_sign ? -end : 0,
+		     hi = q->top > 0 ? q->top : fmin(end - 1, nextafter(end, 0));
 
-	if (w->j->q.out != w->j->q.in) {
-		give_typed(w, picture, c);
-		return;
-	}
-	if (planes == 1 && !keep) {
+	if (planes == 1 && !keep && q->out == q->in) {
 		memcpy(picture, w->to, n * w->size);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
 		const bool unknown = keep && !isfinite(real_at(from, i, single));
-		real_set(picture, i * planes + c, unknown ? NAN : real_at(w->to, i, single),
-			 single);
+		double v = unknown ? NAN : real_at(w->to, i, single);
+
+		if (whole)
+			v = v > lo ? fmin(rint(v), hi) : lo;
+		sample_store(picture + (i * planes + c) * size, &v, q->out, 1);
 	}
 }
 
