@@ -561,7 +561,10 @@ refuse(const struct job *j, size_t x, size_t y)
 	raw_die(j->in, "the pixel at %zu,%zu is not finite: --nan=zero takes it as 0", x, y % h);
 }
 
-/* Copies plane c of a picture to w->from. --nan=zero makes samples 0 that are not finite; --nan=propagate refuses them, but to deconvolve. */
+/*
+ * Copies plane c of a picture to w->from. Samples that are not finite become 0 by --nan=zero, and --nan=propagate refuses them, except
+ * to deconvolve.
+ */
 static void
 take_plane(struct whole *w, const char *picture, size_t c)
 {
