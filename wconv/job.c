@@ -693,16 +693,13 @@ deconvolve(struct whole *w, const void *from, void *to)
 static bool
 all_finite(const void *samples, size_t n, bool single)
 {
-	const float *f = samples;
-	const double *d = samples;
 	int bad = 0;
 
 #pragma omp simd reduction(| : bad)
-	for (size_t i = 0; i < (single ? n : 0); i++)
-		bad |= f[i] - f[i] != 0;
-#pragma omp simd reduction(| : bad)
-	for (size_t i = 0; i < (single ? 0 : n); i++)
-		bad |= d[i] - d[i] != 0;
+	for (size_t i = 0; i < n; i++) {
+		const double v = real_at(samples, i, single);
+		bad |= v - v != 0;
+	}
 	return !bad;
 }
 
