@@ -217,16 +217,26 @@ void trace_settle(struct trace *t);
 
 /* Traces the lines, and those that lie on a flank once more, as the page says. */
 void trace_run(struct trace *t);
+
+/* Takes line j of the plan q, which was run, for line i, of as many segments. */
+void trace_take(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j);
 void trace_free(struct trace *t);
 
 /*
  * The likeness of the pixels of im to the colour that --like gives, or, for a polyline, to that of its points: a picture of one plane.
  * It holds what the search for the polyline looks at: it begins at the pixel `corner` of im. l NULL: all of im. The caller frees v
  * and mask.
+ * Without --like v is NULL where the colour is not far from those around it, or all are gray.
  */
 struct dptrace_image
 like_make(const struct raw_in *in, const struct args *a, const struct dptrace_image *im,
 	  const struct dptrace_line *l, size_t corner[2]);
+
+/*
+ * How much and how evenly the colours along polyline i of a plan stand out from those 2.5 sigma to either side of it: the square
+ * of their mean difference over its variance.
+ */
+double like_contrast(const struct dptrace_image *im, const struct dptrace_plan *p, size_t i);
 
 /* Runs the recursion alone, on the link scores of --scores, and writes its line. */
 void

@@ -226,6 +226,7 @@ struct dptrace_trace {
 	size_t released_at; /* the first of them */
 	/* Some segment had no evidence at all (a constant picture). Its polyline is the chord. */
 	bool blank;
+	bool like; /* it was found by the likeness of colours */
 };
 
 struct dptrace_plan {

@@ -5,7 +5,8 @@
  *
  * T is a fifth of the mean of D over the picture of L. A click may be beside its line: of the pixels within NEAR px of a point,
  * the colour of that one is sought which differs most from the mean of the picture, less OFF times what the likest pixels at
- * the points are off. The colour of the line is the mean of these likest pixels.
+ * the points are off. The colour of the line is the mean of these likest pixels. Without --like it must be APART: the mean of D is
+ * twice the variance, or more.
  */
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 
 #define OFF   8.
 #define SCALE .2
+#define ASIDE 2.5
+#define APART 2.
 
 enum {
 	FAR = 80, /* D / T from which on L counts as 0 */
@@ -99,6 +102,35 @@ seek_colour(const struct dptrace_image *im, const struct dptrace_line *l, const 
 			colour[c] += sample(im, likest(im, l->xy[k], work), c) / (double)l->n;
 }
 
+double
+like_contrast(const struct dptrace_image *im, const struct dptrace_plan *p, size_t i)
+{
+	const struct dptrace_trace *t = &p->trace[i];
+	const double aside = ASIDE * p->shape[p->first[i]].sigma, n = 4 * (double)(t->n - 1);
+	double square = 0, variance = 0;
+
+	for (size_t c = 0; c < im->c; c++) {
+		const float *plane = im->v + c * im->w * im->h;
+		double sum = 0, squares = 0;
+		for (size_t k = 0; k < 4 * (t->n - 1); k++) {
+			const struct dptrace_vertex *a = &t->v[k / 4], *b = a + 1;
+			const double dx = b->x - a->x, dy = b->y - a->y, u = (double)(k % 4) / 4,
+				     off = aside / sqrt(dx * dx + dy * dy), x = a->x + u * dx,
+				     y = a->y + u * dy;
+			const float mid = sample_clamped(plane, im->w, im->h, x, y, 0),
+				    left = sample_clamped(plane, im->w, im->h, x + off * dy,
+							  y - off * dx, mid),
+				    right = sample_clamped(plane, im->w, im->h, x - off * dy,
+							   y + off * dx, mid);
+			sum += (double)(left + right) / n;
+			squares += (double)(left + right) * (double)(left + right) / n;
+		}
+		square += sum * sum;
+		variance += squares - sum * sum;
+	}
+	return square / larger(variance, 1e-9 * square);
+}
+
 /* Lays the picture around a line: the strip, a way's guides beside it, and the reach of derivatives at the coarsest scale. */
 static void
 lay_picture(struct dptrace_image *to, size_t corner[2], const struct dptrace_image *im,
@@ -158,17 +190,25 @@ like_make(const struct raw_in *in, const struct args *a, const struct dptrace_im
 	if (l)
 		lay_picture(&to, corner, im, l, &o);
 	const size_t from = corner[1] * im->w + corner[0];
-	float *v = weir_xalloc_large(to.w * to.h, sizeof *v);
-	unsigned char *mask = im->mask ? weir_xalloc_large(to.w * to.h, 1) : NULL;
 	double spread = mean_of(im, &to, from, mean);
 	if (l)
 		seek_colour(im, l, mean, colour, colour + im->c);
 	else if (opt_reals_upto("--like", a->like, ',', colour, im->c + 1) != im->c)
 		raw_die(in, "--like=%s: a colour has a number for each of the %zu planes", a->like,
 			im->c);
-	for (size_t c = 0; c < im->c; c++)
+	const double around = spread;
+	bool gray = true;
+	for (size_t c = 0; c < im->c; c++) {
 		spread += (colour[c] - mean[c]) * (colour[c] - mean[c]);
+		gray &= colour[c] - mean[c] == colour[0] - mean[0];
+	}
+	if (!a->like && (gray || spread < APART * around)) {
+		weir_free(mean);
+		return to;
+	}
 	const double scale = spread > 0 ? SCALE * spread : 1;
+	float *v = weir_xalloc_large(to.w * to.h, sizeof *v);
+	unsigned char *mask = im->mask ? weir_xalloc_large(to.w * to.h, 1) : NULL;
 #pragma omp parallel for num_threads(o.threads)
 	for (size_t y = 0; y < to.h; y++)
 		for (size_t x = 0; x < to.w; x++) {

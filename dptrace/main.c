@@ -27,8 +27,6 @@ struct picture {
 	const double *world;
 	const char *crs;
 	struct points lines;
-	size_t first;	  /* the number of its first polyline among those of the picture */
-	size_t corner[2]; /* where it begins on the copy */
 	struct img *drawn;
 };
 
@@ -40,10 +38,9 @@ write_lines(struct session *s, const struct trace *t, const struct picture *pic)
 	s->report.crs = pic->crs;
 	if (s->a->common.verbose)
 		report_explain(raw_name(s->in), t->first, &t->p);
-	if (s->st.items == 0 && pic->first == 0)
+	if (s->st.items == 0)
 		report_begin(&s->report);
 	for (size_t i = 0; i < t->p.nline; i++) {
-		report_shift(&t->p.trace[i], (double)pic->corner[0], (double)pic->corner[1]);
 		if (s->overlay)
 			overlay_draw(pic->drawn, &t->p.trace[i]);
 		report_shift(&t->p.trace[i], (double)pic->place.x0, (double)pic->place.y0);
@@ -51,11 +48,50 @@ write_lines(struct session *s, const struct trace *t, const struct picture *pic)
 	}
 }
 
+/*
+ * Traces the lines by their colours, too, on the CPU. That polyline is taken with --like, or where it lies on no flank, is not
+ * doubtful, and its colours stand out more. The doubts decide the same under --quiet.
+ */
+static void
+try_likes(struct session *s, struct trace *t, const struct picture *pic)
+{
+	struct args like = *s->a;
+
+	like.score = SCORE_BRIGHT;
+	like.gpu = NULL;
+	like.common.quiet = false;
+	for (size_t i = 0; i < t->p.nline; i++) {
+		struct trace q = {.in = s->in, .first = t->first + i};
+		struct points one = pic->lines;
+		size_t corner[2] = {0, 0};
+		one.line += i;
+		one.nline = 1;
+		const struct dptrace_image part =
+		    like_make(s->in, s->a, &pic->image, one.line, corner);
+		if (!part.v)
+			continue;
+		one = points_place(&one, NULL, (double)corner[0], (double)corner[1]);
+		trace_plan(&q, &like, &part, &one);
+		trace_settle(&q);
+		trace_run(&q);
+		report_shift(q.p.trace, (double)corner[0], (double)corner[1]);
+		q.p.trace->like = true;
+		const bool good =
+		    !q.p.trace->lopsided && q.p.trace->doubt <= DPTRACE_DOUBT &&
+		    like_contrast(&pic->image, &q.p, 0) > like_contrast(&pic->image, &t->p, i);
+		if (good || s->a->like)
+			trace_take(t, i, &q.p, 0);
+		trace_free(&q);
+		points_free(&one);
+		weir_free_all((void *)part.v, (void *)part.mask);
+	}
+}
+
 /* Plans, traces and writes the polylines of a picture. */
 static void
 trace_lines(struct session *s, const struct picture *pic)
 {
-	struct trace t = {.in = s->in, .first = s->report.first + pic->first};
+	struct trace t = {.in = s->in, .first = s->report.first};
 
 	trace_plan(&t, s->a, &pic->image, &pic->lines);
 	if (!s->a->gpu)
@@ -65,41 +101,14 @@ trace_lines(struct session *s, const struct picture *pic)
 	if (s->a->gpu) /* which one item has at a time */
 		trace_settle(&t);
 	trace_run(&t);
+	if (s->a->like ? !*s->a->like
+		       : pic->image.c > 1 && !s->a->has_score && s->a->objective != DPTRACE_SUM)
+		try_likes(s, &t, pic);
 	stats_charge(&s->st, STATS_COMPUTE);
 	pipeline_pass(PIPELINE_WRITE);
 	write_lines(s, &t, pic);
 	trace_free(&t);
 	stats_charge(&s->st, STATS_WRITE);
-}
-
-/* The same with --like. Where no colour is given, each polyline is traced on a picture of its own. */
-static void
-trace_likes(struct session *s, const struct picture *whole)
-{
-	const size_t n = whole->lines.nline;
-	const bool each = !*s->a->like && n;
-	const struct dptrace_options o = dptrace_args_options(s->a);
-	struct why why;
-
-	for (size_t i = 0; i < n; i++)
-		if (dptrace_check(&whole->lines.line[i], &whole->image, &o, &why))
-			raw_die(s->in, "line %zu: %s", s->report.first + i, why.text);
-	for (size_t i = 0; i < (each ? n : 1); i++) {
-		struct picture part = *whole;
-		struct points one = whole->lines;
-		if (each) {
-			one.line += i;
-			one.nline = 1;
-			part.first = i;
-		}
-		part.image =
-		    like_make(s->in, s->a, &whole->image, each ? one.line : NULL, part.corner);
-		part.lines =
-		    points_place(&one, NULL, (double)part.corner[0], (double)part.corner[1]);
-		trace_lines(s, &part);
-		points_free(&part.lines);
-		weir_free_all((void *)part.image.v, (void *)part.image.mask);
-	}
 }
 
 /* Traces and writes one picture. x is its header. */
@@ -120,11 +129,13 @@ trace_picture(struct session *s, struct img *x)
 	if (s->overlay && overlay_make(&drawn, &pic.image, img_maxval(x)))
 		raw_die(s->in, "no memory for the overlay");
 	read_colours(s->in, a, &pic.image);
+	if (a->like && *a->like) {
+		const struct dptrace_image all = pic.image;
+		pic.image = like_make(s->in, a, &all, NULL, (size_t[2]){0, 0});
+		weir_free_all((void *)all.v, (void *)all.mask);
+	}
 	stats_charge(&s->st, STATS_READ);
-	if (a->like)
-		trace_likes(s, &pic);
-	else
-		trace_lines(s, &pic);
+	trace_lines(s, &pic);
 	if (s->overlay)
 		raw_put(s->overlay, &drawn);
 	img_free(&drawn);

@@ -171,10 +171,11 @@ report_explain(const char *name, size_t first, const struct dptrace_plan *p)
 		for (size_t k = 0; k < p->first[i + 1] - p->first[i]; k++) {
 			const struct segment_shape *s = &p->shape[p->first[i] + k];
 			const bool way = s->cost && s->spine.n;
-			warn("%s: line %zu: segment %zu of %.4g px%s: -n %d -d %d -w %.4g -a %.4g "
-			     "-s %.4g --objective=%s level %.4g noise %.4g",
+			warn("%s: line %zu: segment %zu of %.4g px%s%s: -n %d -d %d -w %.4g "
+			     "-a %.4g -s %.4g --objective=%s level %.4g noise %.4g",
 			     name, first + i, k, way ? s->way.length : s->length,
-			     way ? " along a way" : "", pass_guides(s, 0), pass_samples(s, 0),
+			     way ? " along a way" : "", p->trace[i].like ? " by colour" : "",
+			     pass_guides(s, 0), pass_samples(s, 0),
 			     way ? (s->spine.d - 1) / 2 * s->dv : s->halfwidth, s->phi * 180 / M_PI,
 			     s->sigma, s->cost ? "cost" : "sum", s->level, s->noise);
 		}

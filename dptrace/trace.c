@@ -84,9 +84,8 @@ is_for(const struct dptrace_plan *p, size_t i, int round)
 	return fits;
 }
 
-/* Takes line j of the plan q for line i, of as many segments. */
-static void
-take_line(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j)
+void
+trace_take(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j)
 {
 	struct dptrace_plan *p = &t->p;
 	const struct dptrace_trace *by = &q->trace[j];
@@ -138,7 +137,7 @@ trace_again(struct trace *t, int round, bool trial)
 		for (size_t j = 0; j < n; j++) {
 			const bool good = !q.trace[j].lopsided && q.trace[j].doubt <= DPTRACE_DOUBT;
 			if (good && !trial)
-				take_line(t, of[j], &q, j);
+				trace_take(t, of[j], &q, j);
 			/* before COARSER, a trial may have another scale than the line */
 			const bool much = 16 * q.trace[j].lopsided > line[j].n && round >= COARSER;
 			t->vain[of[j]] = good ? 0 : trial || !much ? 1 : 2;

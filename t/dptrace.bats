@@ -721,7 +721,7 @@ white='10 + (x - 5) * 6 / 11' green='70 - (x - 5) * 6 / 11'
 
 @test "--like follows the line of the colour at the points, another one for each polyline" {
 	crossing >cross.ppm
-	dptrace -p 20,62 -p 100,18 --quiet cross.ppm >out
+	dptrace -p 20,62 -p 100,18 --score=ridge --quiet cross.ppm >out
 	run -1 near 2 "$green" <out
 	# A click may be 2 px beside the line.
 	printf '20 62 100 18\n20 18 100 62\n22 63 100 16\n' >lines
@@ -735,6 +735,18 @@ white='10 + (x - 5) * 6 / 11' green='70 - (x - 5) * 6 / 11'
 	# The drawing and the output have the same places.
 	dptrace --like -f lines --quiet --overlay=over.ppm cross.ppm | cmp - out
 	[ "$(pgmtoraw over.ppm | rawaxes --slice=2:40 --slice=1:60 | rawtotext)" = "255 0 0" ]
+}
+
+@test "without --score a line in colour is also traced by its colour, and gray in three planes is gray" {
+	crossing >cross.ppm
+	printf '20 62 100 18\n20 18 100 62\n' >lines
+	dptrace -v -f lines -t 1 cross.ppm >out 2>err
+	awk -v RS= 'NR == 1' out | near 1 "$green" 10
+	awk -v RS= 'NR == 2' out | near 1 "$white" 10
+	grep -q 'line 0: segment 0 of .* px by colour: -n' err
+	for o in -t7 --quiet --objective=cost; do dptrace --quiet $o -f lines cross.ppm | cmp - out; done
+	awk '$1 != "P3" && NF == 3 { print $1, $1, $1; next } 1' cross.ppm >gray.ppm
+	dptrace -f lines --quiet gray.ppm | cmp - <(dptrace -f lines --quiet --score=ridge gray.ppm)
 }
 
 @test "the evidence of --like is exp(-D / T), and T is a fifth of the mean of D" {
