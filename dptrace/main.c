@@ -66,6 +66,8 @@ try_likes(struct session *s, struct trace *t, const struct picture *pic)
 		size_t corner[2] = {0, 0};
 		one.line += i;
 		one.nline = 1;
+		one.xy += one.line->xy - (const double(*)[2])one.xy;
+		one.nxy = one.line->n;
 		const struct dptrace_image part =
 		    like_make(s->in, s->a, &pic->image, one.line, corner);
 		if (!part.v)
