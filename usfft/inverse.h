@@ -99,8 +99,8 @@ typedef int cg_matrix(void *who, const double *in, double *out);
  * |D_k f|, by ADMM (solve.c). D_k f holds the differences of mode k and its next neighbour along each axis, in memory, and 0 at
  * the last. unit: the size of the matrix. got->iterations counts products with it. The residual is the larger of |D f - z| / |f|,
  * where z is the shrunk D f, and of what the equations lack with the subgradient at z, over |r|.
- * Where there are fewer points than modes and v->tv is large, above .1 or so, it falls slowly. Then v->iter ends the rounds,
- * and *got has the residual that is left.
+ * It falls slowly below 1e-4 or so where there are fewer points than modes and v->tv is small, since many images are then nearly
+ * as good. Then v->iter ends the rounds, and *got has the residual that is left.
  */
 int usfft_solve(cg_matrix *matrix, void *who, const struct usfft_options *o, size_t n, double unit,
 		const struct usfft_inverse *v, double *f, double *r, struct usfft_outcome *got);
