@@ -64,8 +64,8 @@ struct usfft_options usfft_pipe_options(const struct usfft_options *o);
  * eigenvalue, 1 at most, is not below USFFT_MAPS_CROP; elsewhere it is 0. The sum of its squares is 1. Its product
  * with the main component of all windows is real and positive.
  */
-#define USFFT_MAPS_KEEP .001
-#define USFFT_MAPS_CROP .8
+#define USFFT_MAPS_KEEP .003
+#define USFFT_MAPS_CROP .9
 
 /* Sizes are 1 along the axes beyond the last one. */
 struct usfft_centre {
