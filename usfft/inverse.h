@@ -65,7 +65,7 @@ struct usfft_options usfft_pipe_options(const struct usfft_options *o);
  * with the main component of all windows is real and positive.
  */
 #define USFFT_MAPS_KEEP .003
-#define USFFT_MAPS_CROP .9
+#define USFFT_MAPS_CROP .8
 
 /* Sizes are 1 along the axes beyond the last one. */
 struct usfft_centre {
