@@ -72,8 +72,9 @@ ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-e
 	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
 LIBS = -lfftw3f -lfftw3 -lnetpbm -lm -lpthread
 ALL_LDFLAGS = $(SAN) $(LDFLAGS)
-# libgomp is linked statically: see common/base/par.c. Clang's library reads its environment late enough.
-LIBS += $(if $(findstring clang,$(shell $(CC) --version)),-fopenmp,-l:libgomp.a -ldl)
+# libgomp is linked statically where it can be: see common/base/par.c. Clang's library reads its environment late enough.
+STATIC := $(if $(findstring clang,$(shell $(CC) --version)),,$(findstring /,$(shell $(CC) -print-file-name=libgomp.a)))
+LIBS += $(if $(STATIC),-l:libgomp.a -ldl,-fopenmp)
 
 # Flags of one program alone. FMA contraction: see 'numerical error' on the page of each.
 FLAGS_wconv = -ffp-contract=fast

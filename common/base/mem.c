@@ -292,10 +292,12 @@ weir_xstrdup(const char *s)
 void
 weir_keep_heap(size_t most)
 {
+#ifdef M_TRIM_THRESHOLD /* of glibc alone */
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
 	kept.on = true;
 	kept.most = most;
-	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 }
 
 size_t
