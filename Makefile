@@ -4,6 +4,7 @@ VERSION = 0.1.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAM_PREFIX ?=
+NATIVE ?=
 B ?= build
 
 CC ?= cc
@@ -13,6 +14,7 @@ endif
 ifeq ($(origin CXX),default)
 CXX = $(if $(findstring clang,$(CC)),clang++,g++)
 endif
+STRIP ?= $(if $(filter %-gcc,$(CC)),$(CC:gcc=strip),strip)
 OPT ?= -O3 -g1
 MARCH ?=
 NVCC ?= $(shell command -v nvcc 2>/dev/null)
@@ -275,7 +277,7 @@ deps-dev:
 	t/deps dev
 
 install: all
-	t/install $(B) '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
+	STRIP='$(STRIP)' NATIVE='$(NATIVE)' t/install $(B) '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
 
 uninstall:
 	t/install -u '$(DESTDIR)$(PREFIX)' '$(PROGRAM_PREFIX)' $(BINARIES)
@@ -309,7 +311,8 @@ help:
 #? fuzz            the parsers, FUZZ_SECONDS each; fuzz-programs: whole programs on mutated items and options
 #? gpu-kit         what a machine with a driver needs to test and measure the GPU, in build/gpu-kit
 #? deps            installs what build, tests and demo need; deps-dev: the linters and the peers too
-#? install         to DESTDIR and PREFIX (/usr/local), with PROGRAM_PREFIX before each name; uninstall
+#? install         to DESTDIR and PREFIX (/usr/local), with PROGRAM_PREFIX before each name; uninstall. STRIP=: keeps the
+#?                 symbols; NATIVE=BUILD, a build for this machine, writes the completions of a cross build
 #? dist            the sources of the last commit as one file; deb: a Debian package of them
 #? html            the pages as linked HTML with pictures, in build/html
 #? clean           removes build/

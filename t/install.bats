@@ -14,6 +14,8 @@ setup() {
 		./bin/weir-wconv
 		./share/bash-completion/completions/weir-rawinfo
 		./share/bash-completion/completions/weir-wconv
+		./share/doc/weir/LICENSE
+		./share/doc/weir/README.md
 		./share/fish/vendor_completions.d/weir-rawinfo.fish
 		./share/fish/vendor_completions.d/weir-wconv.fish
 		./share/man/man1/weir-changes.1
@@ -25,6 +27,20 @@ setup() {
 	END
 	)
 	grep -qx 'complete -F _weir_weir-wconv weir-wconv' "$to/share/bash-completion/completions/weir-wconv"
+	[ "$(stat -c %s "$to/bin/weir-wconv")" -lt "$(stat -c %s "$B/wconv")" ] # without symbols
+}
+
+@test "programs that do not run here are installed, their completions by a build that does" {
+	mkdir foreign
+	echo '#!/no/such/machine' | tee foreign/rawinfo >foreign/wconv
+	chmod +x foreign/*
+	there=("$PWD/foreign/rawinfo" "$PWD/foreign/wconv")
+	(cd "$root" && t/install "$PWD/foreign" "$to" '' "${there[@]}" 2>"$to.said")
+	grep -q 'rawinfo does not run here; NATIVE=' "$to.said"
+	cmp foreign/rawinfo "$to/bin/rawinfo"
+	[ ! -e "$to/share/bash-completion" ]
+	(cd "$root" && NATIVE=$B t/install "$PWD/foreign" "$to" '' "${there[@]}")
+	"$B/wconv" --completion=bash | cmp - "$to/share/bash-completion/completions/wconv"
 }
 
 @test "uninstalling leaves what others have put there, and nothing else" {
