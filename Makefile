@@ -1,6 +1,10 @@
 # weir. `make help` lists the targets. Everything built goes to build/; a second make does nothing.
 
+# A commit that is no release has what `git describe` says after the version.
 VERSION = 0.1.0
+COMMIT := $(if $(wildcard .git),$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null || \
+	git rev-parse --short HEAD 2>/dev/null | sed 's/^/v$(VERSION)-g/'))
+FULL := $(or $(COMMIT:v%=%),$(VERSION))
 PREFIX ?= /usr/local
 DESTDIR ?=
 PROGRAM_PREFIX ?=
@@ -68,7 +72,7 @@ GPU := $(B)/libgpu.a
 # ---- flags --------------------------------------------------------------------------------------------------------
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wvla -Wno-missing-field-initializers
 SAN ?=
-ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(VERSION)"' $(CPPFLAGS)
+ALL_CPPFLAGS = -I. -D_GNU_SOURCE -DWEIR_VERSION='"$(FULL)"' $(CPPFLAGS)
 # Our names are hidden from shared libraries, which have their own: CFITSIO has a file_create() too.
 ALL_CFLAGS = -std=c17 $(OPT) $(if $(MARCH),-march=$(MARCH)) -fopenmp -fno-math-errno -fno-trapping-math -fvisibility=hidden \
 	$(WARN) $(SAN) $(CFLAGS) $(FLAGS_$(firstword $(subst /, ,$*)))
@@ -95,12 +99,18 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '%-4s %s\n' '
 
 # A stamp with compiler and flags: objects are made anew when either changes. A new one looks first for what all of it needs.
 NEEDED = omp.h fftw3.h netpbm/pam.h jansson.h
-STAMP = $(CC) $(ALL_CPPFLAGS) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)
+STAMP = $(CC) $(filter-out -DWEIR_VERSION=%,$(ALL_CPPFLAGS)) $(subst ','\'',$(ALL_CFLAGS)) $(ALL_LDFLAGS) $(LIBS) $(NVCC)
 $(B)/flags: force
 	@mkdir -p $(@D)
 	@echo '$(STAMP)' | cmp -s - $@ || { for h in $(NEEDED); do \
 	 echo "#include <$$h>" | $(CC) $(CPPFLAGS) -fopenmp -E - >/dev/null 2>&1 || \
 	 { echo "$(CC) finds no $$h: run make deps" >&2; exit 1; }; done; echo '$(STAMP)' >$@; }
+
+# One object holds the version, and is made anew when that changes.
+$(B)/version: force
+	@mkdir -p $(@D)
+	@echo '$(FULL)' | cmp -s - $@ || echo '$(FULL)' >$@
+$(B)/obj/common/base/die.o: $(B)/version
 
 # The objects do not tell in which directory they were made: two builds have the same bytes.
 define compile
@@ -145,8 +155,8 @@ $(addprefix $(B)/,$(notdir $(TOOLS:.c=))): $(B)/%: $$(call tool,$$*) $(B)/libtoo
 
 # The script that lists them all, and has the jobs.
 JOBS := $(filter-out common/jobs/common,$(wildcard common/jobs/*))
-$(B)/weir: common/tools/weir common/jobs/common $(JOBS) Makefile $(COMPILED)
-	$(call say,SED)sed 's/@PROGRAMS@/$(notdir $(COMPILED))/; s/@VERSION@/$(VERSION)/; s/@JOBS@/$(notdir $(JOBS))/' $< | \
+$(B)/weir: common/tools/weir common/jobs/common $(JOBS) Makefile $(B)/version $(COMPILED)
+	$(call say,SED)sed 's/@PROGRAMS@/$(notdir $(COMPILED))/; s/@VERSION@/$(FULL)/; s/@JOBS@/$(notdir $(JOBS))/' $< | \
 	 sed $(JOBS:%=-e '/^# --- jobs/r %') -e '/^# --- jobs/r common/jobs/common' >$@ && chmod 755 $@
 
 # ---- tests, benches, demo -----------------------------------------------------------------------------------------

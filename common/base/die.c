@@ -8,6 +8,8 @@
 #include "common/base/die.h"
 #include "common/base/why.h"
 
+const char weir_version[] = WEIR_VERSION;
+
 static bool quiet;
 static FILE *held; /* lines that wait */
 static atomic_flag dying = ATOMIC_FLAG_INIT;

@@ -11,6 +11,9 @@
 /* The program's name, with which every message begins. Each main.c defines it. */
 extern const char *const weir_prog;
 
+/* The version of weir, and the commit where that is no release. */
+extern const char weir_version[];
+
 /*
  * Reports failed data, I/O or a failed device, and ends the process with status 1 by quick_exit(). That calls what
  * at_quick_exit() has registered, and not what atexit() has.

@@ -587,7 +587,7 @@ print_text(const struct opt_program *p, const struct rows *r, const struct opt *
 	if (o->kind == OPT_HELP)
 		opt_put_help(p, r->v, r->n);
 	else if (o->kind == OPT_VERSION)
-		printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, WEIR_VERSION,
+		printf("%s (weir) %s\ncompiler: %s\nCPU: %s\nGPU: %s\n", weir_prog, weir_version,
 		       __VERSION__, cpu_name(weir_cpu),
 		       p->gpu_state ? p->gpu_state() : "none for this program");
 	else

@@ -65,7 +65,7 @@ stats_print(struct stats *st, const struct opt_common *o)
 	if (o->stats) {
 		errno = 0;
 		fprintf(f, "{\"program\": \"%s\", \"version\": \"%s\", \"items\": %llu", weir_prog,
-			WEIR_VERSION, (unsigned long long)st->items);
+			weir_version, (unsigned long long)st->items);
 		fprintf(f, ", \"bytes_in\": %llu, \"bytes_out\": %llu",
 			(unsigned long long)st->bytes_in, (unsigned long long)st->bytes_out);
 		fprintf(f, ", \"threads\": %d, \"device\": \"%s\", \"peak_bytes\": %zu",

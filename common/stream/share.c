@@ -52,7 +52,7 @@ hash_text(uint64_t hash, const char *text)
 uint64_t
 share_begin(const struct opt_common *o)
 {
-	return hash_text(hash_text(0xcbf29ce484222325, WEIR_VERSION), o->history);
+	return hash_text(hash_text(0xcbf29ce484222325, weir_version), o->history);
 }
 
 static uint64_t
