@@ -19,7 +19,8 @@ struct args {
 	int curve, method, nan;
 	double reference, azimuth, depth, taper, fmin, fmax;
 	bool azimuth_given, depth_given, taper_given, lsq_given, sparse_given, subtract, cut;
-	bool curve_given, model, balance;
+	bool curve_given, model, balance_given;
+	int balance;
 };
 
 /* ---- polygons ---- */
@@ -120,8 +121,9 @@ static const struct opt table[] = {
     {0, "mute", OPT_STR, AT(mute), "CUT", "keep what lies beyond q = CUT, or T:Q..., or `auto'"},
     {0, "subtract", OPT_FLAG, AT(subtract), NULL,
      "write gather - modelled panel; alone: by --sparse"},
-    {0, "balance", OPT_FLAG, AT(balance), NULL,
-     "with --subtract: traces count alike, however loud they are"},
+    {0, "balance", OPT_WORD, AT(balance), "WHEN",
+     "make traces equally strong to subtract: auto, yes or no (auto)", .words = "auto|yes|no",
+     .absent = "yes", .seen = AT(balance_given)},
     {0, "lsq", OPT_STR, AT(lsq), "NU", "least squares, noise NU or `auto' (.05)",
      .absent = LSQ_NOISE, .words = "auto", .seen = AT(lsq_given)},
     {0, "sparse", OPT_STR, AT(sparse), "NU", "sparse inverse, noise NU or `auto' (.007)",
@@ -311,7 +313,7 @@ check_together(const struct args *a, const struct radon_options *o)
 		die_usage("--curve=foster-mosher needs --depth");
 	if (a->depth_given && a->curve != RADON_FOSTER)
 		die_usage("--depth needs --curve=foster-mosher");
-	if ((a->adapt || a->balance) && !a->subtract)
+	if ((a->adapt || a->balance_given) && !a->subtract)
 		die_usage("%s needs --subtract", a->adapt ? "--adapt" : "--balance");
 	if (a->mute && a->polygons)
 		die_usage("one of --mute and --polygons at a time");
@@ -391,7 +393,7 @@ radon_args(int argc, char **argv, struct gathers_options *g, char ***operand, si
 	g->polygons = a->polygons;
 	g->nan_is_zero = a->nan == 1;
 	g->cut = a->cut;
-	g->balance = a->balance;
+	g->balance = (enum gathers_balance)a->balance;
 	g->common = &a->common;
 	g->gpu = gpu_use_list(&a->common);
 }

@@ -326,7 +326,10 @@ radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, flo
 	const struct radon_core *c = &p->core;
 	struct radon_report own, *r = report ? report : &own;
 
-	*r = (struct radon_report){.edge = {NAN, NAN}, .nu = c->o.nu, .adapt = INFINITY};
+	*r = (struct radon_report){.edge = {NAN, NAN},
+				   .nu = c->o.nu,
+				   .adapt = INFINITY,
+				   .explained = report ? report->explained : NULL};
 	if (w->evidence && radon_evidence_run(w->evidence, in, &r->nu)) {
 		r->nu = NAN;
 		return;

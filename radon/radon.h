@@ -167,6 +167,8 @@ struct radon_report {
 	/* The NU of the run. NaN: there was no memory to find it, and the result is not written. */
 	double nu;
 	struct radon_mute mute; /* sparse with mute.find: what the run found */
+	/* [nx], or NULL: sparse sets the part of the energy of each trace that the panel explains. The caller sets the pointer. */
+	float *explained;
 	/* The L of adaptive subtraction; infinite: what was subtracted stayed as it was. */
 	double adapt;
 	/*

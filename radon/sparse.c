@@ -347,9 +347,13 @@ iterate(struct radon_irls *s, const struct operators *a, struct radon_room *w, c
 		else
 			radon_forward(s->p, w, in, o->nx, o->nt, s->p->lead, s->res);
 		all = a->keep(s, s->res);
+		for (size_t j = 0; r->explained && j < o->nx; j++)
+			r->explained[j] = (float)s->part[j];
 		conjugate_gradients(s, a, most, &r->steps);
 	}
 	r->misfit = all > 0 ? a->keep(s, s->res) / all : 0;
+	for (size_t j = 0; r->explained && j < o->nx; j++)
+		r->explained[j] = r->explained[j] > 0 ? 1 - (float)s->part[j] / r->explained[j] : 0;
 }
 
 /* Finds the edges of a report from the energies of rows in s->part: the greater ones of both axes of curves. */

@@ -273,7 +273,7 @@ volume() {
 	gencmp --part=multiples >multiples
 	gencmp >clean
 	change clean 'srand 1 unless $n++; int(($n - 1) / 500) % 10 == 5 ? 4 * rand() - 2 : $_' >noisy
-	remove="radon $curves --subtract --mute=.1"
+	remove="radon $curves --subtract --mute=.1 --balance=no"
 	$remove -v -t 1 noisy 2>err >raised
 	nu=$(sed -n 's/.*, NU \([^,]*\),.*/\1/p' err)
 	below .015 "$nu"
@@ -507,8 +507,10 @@ END
 	change g.nrrd '$i++ / 100 < 12 && $i > 1100 ? 5 * $_ : $_' >loud.nrrd
 	change g.nrrd '++$i == 1150 ? 100 : $_' >spike.nrrd
 	for f in loud spike; do
-		for mode in --subtract '--lsq --cut'; do
-			hints '^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and spoils' radon $curves --mute=.05 $mode $f.nrrd >r
+		for mode in '--subtract --balance=no' '--lsq --cut' --subtract '--subtract --lsq'; do
+			does=spoils
+			[[ $mode != *--subtract* || $mode = *=no ]] || does='all are made equally strong: see --balance'
+			hints "^radon: item 1: gather 1: trace 12 has [0-9.e+]* times the energy of those beside it, and $does" radon $curves --mute=.05 $mode $f.nrrd >r
 			run -1 grep -q 'widen -q' stderr
 		done
 		remarks '' radon $curves $f.nrrd >r
@@ -541,6 +543,25 @@ END
 	sed 's/^offsets:=.*/offsets:=7 7 7 7 7/' <(rawaxes --crop=1:0:5 loud.nrrd) >same.nrrd
 	$solve same.nrrd 2>err | tail -c 2000 | cmp - <(tail -c 2000 same.nrrd)
 	fails 2 '--balance needs --subtract' radon $curves --balance g.nrrd
+}
+
+@test "radon: --subtract balances by itself where a trace is loud or events follow traces of uneven strength, and nothing else" {
+	local solve="radon $curves --mute=.05 --subtract"
+	gathers 30 >g.nrrd
+	change g.nrrd '$i++ / 100 < 12 && $i > 1100 ? 32 * $_ : $_' >loud.nrrd
+	change g.nrrd '$_ * 30 / (1 + int($i++ / 100))' >near.nrrd
+	gencmp >60.nrrd
+	change 60.nrrd 'srand 1 unless $i; $i++ / 500 < 20 ? $_ + 4 * rand() - 2 : $_' >noise.nrrd
+	cat loud.nrrd g.nrrd near.nrrd noise.nrrd >all.nrrd
+	for f in loud=yes g=no near=yes noise=no; do
+		$solve --quiet "${f%=*}.nrrd" >got
+		$solve --quiet --balance="${f#*=}" "${f%=*}.nrrd" >want
+		near got want 0
+	done
+	hints 'gather 1: trace 12 has .* and all are made equally strong' $solve -t 1 --stats=stats all.nrrd >o
+	grep -q '"balanced": 2' stats
+	$solve --quiet -t 7 all.nrrd | cmp - o
+	rawaxes --crop=1:1:30 near.nrrd | hints 'gather 1: some traces are far stronger than most, and all are made equally strong: see --balance' $solve >o
 }
 
 @test "radon: a part of a picture is a warning, its offsets are those of its traces, and a panel is no part" {

@@ -58,7 +58,7 @@ struct run {
 
 	size_t plans, gathers, traces, fallbacks, steps;
 	size_t adapted;
-	size_t strong, beyond, few, loud; /* gathers with a warning */
+	size_t strong, beyond, few, loud, balanced; /* gathers with a warning */
 };
 
 /* ---- reading ---- */
@@ -196,13 +196,19 @@ say(const struct gathers_options *o, const struct gather *g)
 static void
 warn_result(struct run *s, const struct gather *g)
 {
+	const bool balanced = g->whole && s->o->balance == BALANCE_AUTO && g->different > 1;
 	const bool loud = g->loud_trace != SIZE_MAX && g->different > 1;
 	const bool low = g->report.edge[0] > 3 && !loud, high = g->report.edge[1] > 3 && !loud;
 
 	if (loud && !s->loud++)
 		warn("item %zu: gather %zu: trace %zu has %.3g times the energy of those beside "
-		     "it, and spoils the others: see --balance",
-		     g->item, g->plane + 1, g->loud_trace + 1, g->times);
+		     "it, and %s: see --balance",
+		     g->item, g->plane + 1, g->loud_trace + 1, g->times,
+		     balanced ? "all are made equally strong" : "spoils the others");
+	if (balanced && !s->balanced++ && !loud)
+		warn("item %zu: gather %zu: some traces are far stronger than most, and all are "
+		     "made equally strong: see --balance",
+		     g->item, g->plane + 1);
 	if (g->alpha < .8 && !s->strong++)
 		warn("item %zu: gather %zu: what is subtracted is too strong (alpha %.2f; below "
 		     "0.5 it adds energy): a larger NU, or other curves",
@@ -228,7 +234,7 @@ put(struct run *s, struct batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		struct gather *g = &b->g[i];
-		if (s->o->balance)
+		if (g->whole)
 			gather_restore(g);
 		gather_put(s->o, s->out, g);
 		say(s->o, g);
@@ -433,7 +439,16 @@ run_on_gpu(const struct run *r, struct batch *b)
 static void
 run_one(const struct run *r, struct radon_work *w, struct gather *g)
 {
+	const bool ask = g->whole && r->o->balance == BALANCE_AUTO && g->o.mode == RADON_SPARSE;
+
+	g->report.explained = ask ? g->balanced + g->o.nx * (g->o.nt + 1) : NULL;
 	radon_run(r->plan, w, g->in, g->out, &g->report);
+	if (ask && !gather_suits_balance(g)) {
+		g->in = g->whole;
+		g->whole = NULL;
+		g->report.explained = NULL;
+		radon_run(r->plan, w, g->in, g->out, &g->report);
+	}
 	if (!isnan(g->report.nu))
 		judge(g);
 }
@@ -514,6 +529,7 @@ close_run(struct run *s)
 		stats_add(s->st, "few_offsets", "%zu", s->few);
 		stats_add(s->st, "beyond_curves", "%zu", s->beyond);
 		stats_add(s->st, "loud_traces", "%zu", s->loud);
+		stats_add(s->st, "balanced", "%zu", s->balanced);
 	}
 	drop_plan(s);
 	radon_evidence_free(s->evidence);

@@ -306,10 +306,14 @@ rows_read(struct gathers *s, struct gather *g)
 		raw_skip(s->in, s->rows * n);
 	normalise(s, g, x, s->rows * n);
 	g->loud_trace = SIZE_MAX;
-	if (s->o->balance)
-		gather_balance(g);
-	else if (inverse)
+	g->whole = NULL;
+	g->report.explained = NULL;
+	if (inverse && s->o->balance != BALANCE_YES)
 		gather_find_loud(g);
+	if (s->o->balance == BALANCE_YES ||
+	    (s->o->balance == BALANCE_AUTO && s->shape.subtract && g->uneven &&
+	     (s->shape.mode == RADON_SPARSE || gather_suits_balance(g))))
+		gather_balance(g);
 }
 
 /* ---- headers ---- */
@@ -862,6 +866,6 @@ gather_free(struct gather *g)
 	img_free(&g->head);
 	weir_free_all(g->g, g->h, g->live);
 	img_free(&g->map);
-	weir_free_all(g->rows, g->balanced, g->out);
+	weir_free_all(g->rows, g->balanced, g->trace, g->out);
 	*g = (struct gather){0};
 }

@@ -24,6 +24,9 @@
 #include "common/stream/share.h"
 #include "radon/radon.h"
 
+/* When traces are made equally strong before a subtraction; BALANCE_AUTO: when a few of them outweigh the others. */
+enum gathers_balance { BALANCE_AUTO, BALANCE_YES, BALANCE_NO };
+
 /* The options, which are the same for all gathers. */
 struct gathers_options {
 	/* Options such as q0, dq, nq, mode and method. Shapes and g are found for each gather. */
@@ -34,7 +37,8 @@ struct gathers_options {
 	double azimuth;		 /* of the axis qx, in degrees */
 	const char *offsets;	 /* a file of numbers; NULL: none */
 	const char *polygons;	 /* the file that the mute's are from; NULL: none */
-	bool nan_is_zero, cut, balance;
+	bool nan_is_zero, cut;
+	enum gathers_balance balance;
 	bool auto_nu; /* lsq, sparse: each gather has the NU of radon_noise(), or a tenth of it */
 	const struct opt_common *common;
 	struct slices *share; /* what --part leaves of the input; without the option, all */
@@ -52,8 +56,12 @@ struct gather {
 	bool *live;
 	const float *in; /* the samples: those of `rows`, of the mapped plane, or balanced ones */
 	const float *whole; /* the samples before they were balanced; NULL: they are not */
-	float *balanced;    /* owned: the balanced ones, and a factor for each trace */
-	size_t room_balanced;
+	float *
+	    balanced; /* owned: the balanced ones, a strength for each trace, and what is explained */
+	struct trace *trace,
+	    *strong; /* owned: from weak to strong; the strongest `third` of them */
+	size_t room_balanced, room_trace, third;
+	bool uneven;	   /* one trace is far louder than those beside it, or some than most */
 	struct img map;	   /* owned: that plane, where it is mapped */
 	float *rows, *out; /* owned: room for room_in and room_out samples */
 	size_t room_x, room_in, room_out;
@@ -87,10 +95,17 @@ size_t gather_find_odd(const struct radon_options *o);
  */
 void gather_balance(struct gather *g);
 
+/*
+ * Shall an uneven gather be balanced? Yes, when few of its traces are of another strength, or when events are as strong as their
+ * traces: the panel of the balanced gather then explains as large a part of strong traces as of weak ones. Without
+ * report.explained that is not known.
+ */
+bool gather_suits_balance(const struct gather *g);
+
 /* Turns the result of a balanced gather into that of the gather: what was subtracted is subtracted in the gather's own strength. */
 void gather_restore(struct gather *g);
 
-/* Finds g->loud_trace and g->times. */
+/* Finds g->loud_trace, g->times, g->uneven, g->trace, g->strong and g->third. */
 void gather_find_loud(struct gather *g);
 
 struct gathers;
