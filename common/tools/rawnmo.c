@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/cpu.h"
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
@@ -116,54 +117,67 @@ make_sinc(void)
 	}
 }
 
-/* Returns the trace at position p. x: 3 zeros, its n samples, 5 zeros. */
-static double
-interpolate(const double *x, size_t n, double p)
-{
-	if (!(p >= 0 && p <= (double)(n - 1)))
-		return 0;
-	const size_t k = (size_t)p;
-	const double r = (p - (double)k) * STEPS, part = r - floor(r);
-	const double *w = sinc + (size_t)r * POINTS;
-	double sum = 0;
+typedef double taps __attribute__((vector_size(POINTS * sizeof(double)), aligned(sizeof(double))));
 
-	for (size_t i = 0; i < POINTS && r > 0; i++)
-		sum += (w[i] + part * (w[i + POINTS] - w[i])) * x[k + i];
-	return r > 0 ? sum : x[k + 3];
+/* Finds a trace at positions p[first] .. p[n - 1]. x: 3 zeros, its n samples, 5 zeros. */
+WEIR_CLONES(interpolate, (const double *x, const double *p, long first, long n, float *to),
+	    (x, p, first, n, to))
+{
+	for (long j = first; j < n; j++) {
+		const double at = p[j] >= 0 && p[j] <= (double)(n - 1) ? p[j] : (double)n;
+		const long k = (long)at;
+		const double r = (at - (double)k) * STEPS, part = r - (double)(long)r;
+		const taps *w = (const taps *)(sinc + (long)r * POINTS), *v = (const taps *)(x + k);
+		const taps y = (w[0] + part * (w[1] - w[0])) * *v;
+
+		to[j] = r > 0
+			    ? (float)((y[0] + y[4] + (y[1] + y[5])) + (y[2] + y[6] + (y[3] + y[7])))
+			    : (float)x[k + 3];
+	}
 }
 
 /* The traces of a gather: n samples from t0 on. What stretches more than 1 / least is muted. */
 struct gather {
-	double t0, dt, *v, least; /* v: owned, n + 1 numbers */
+	double t0, dt, least;
+	double *slow, *number; /* n + 1 slownesses and 0 .. n; slow: owned, number: in it */
 	size_t n;
 	bool inverse;
 };
 
-/* Corrects a trace of offset x, or takes that back. t has room for n + 1 numbers. False: all of it is muted. */
+/* Finds the times t of a trace of offset x, in samples. slow, number: those of g. */
+WEIR_CLONES(find_times,
+	    (const struct gather *g, const double *slow, const double *number, double x, double *t),
+	    (g, slow, number, x, t))
+{
+	for (size_t i = 0; i <= g->n; i++) {
+		const double t0 = g->t0 + number[i] * g->dt, s = x * slow[i] * (x * slow[i]);
+
+		t[i] = number[i] + s / ((sqrt(t0 * t0 + s) + t0 + DBL_MIN) * g->dt);
+	}
+}
+
+/* Corrects a trace of offset x, or takes that back. t has room for 2 n + 1 numbers. False: all of it is muted. */
 static bool
 correct(const struct gather *g, double x, const double *from, double *t, float *to)
 {
-	size_t first = 0;
+	size_t first = g->n;
+	double *q = t;
 
-	for (size_t i = 0; i <= g->n; i++) { /* t: in samples */
-		const double t0 = g->t0 + (double)i * g->dt, s = (x / g->v[i]) * (x / g->v[i]);
-
-		t[i] = (double)i + (s > 0 ? s / (sqrt(t0 * t0 + s) + t0) / g->dt : 0);
-		if (i && !(t0 > g->dt / 2 && t[i] - t[i - 1] >= g->least))
-			first = i;
-	}
+	find_times(g, g->slow, g->number, x, t);
+	while (first && g->t0 + (double)first * g->dt > g->dt / 2 &&
+	       t[first] - t[first - 1] >= g->least)
+		first--;
 	t[g->n] = INFINITY;
-	memset(to, 0, g->n * sizeof *to);
-	for (size_t j = first, i = first; j < g->n; j++) {
+	q += g->inverse ? g->n + 1 : 0;
+	for (size_t j = first, i = first; g->inverse && j < g->n; j++) {
 		const double p = (double)j;
-		double q = t[j];
 
-		while (g->inverse && t[i + 1] <= p)
+		while (t[i + 1] <= p)
 			i++;
-		if (g->inverse)
-			q = p < t[i] ? -1 : (double)i + (p - t[i]) / (t[i + 1] - t[i]);
-		to[j] = (float)interpolate(from, g->n, q);
+		q[j] = p < t[i] ? -1 : (double)i + (p - t[i]) / (t[i + 1] - t[i]);
 	}
+	memset(to, 0, first * sizeof *to);
+	interpolate(from, q, (long)first, (long)g->n, to);
 	return first < g->n;
 }
 
@@ -193,11 +207,13 @@ interpolate_cdps(const struct args *args, struct raw_in *in, const struct img *x
 	const struct knot *b = k->cdp > cdp ? k : a;
 	const double w = b > a ? (cdp - a->cdp) / (b->cdp - a->cdp) : 0;
 
-	g->v = weir_xalloc(g->n + 1, sizeof *g->v);
+	g->slow = weir_xalloc(g->n + 1, 2 * sizeof *g->slow);
+	g->number = g->slow + g->n + 1;
 	for (size_t i = 0; i <= g->n; i++) {
 		const double t0 = g->t0 + (double)i * g->dt;
 
-		g->v[i] = (1 - w) * velocity(a, t0) + w * velocity(b, t0);
+		g->slow[i] = 1 / ((1 - w) * velocity(a, t0) + w * velocity(b, t0));
+		g->number[i] = (double)i;
 	}
 }
 
@@ -229,7 +245,7 @@ correct_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	opt_add_history(&y, &args->common);
 
 	const int threads = par_threads(args->common.threads);
-	const size_t stride = 2 * g.n + POINTS + 1, size = g.n * img_type_size(x->type);
+	const size_t stride = 3 * g.n + POINTS + 1, size = g.n * img_type_size(x->type);
 	double *work = weir_xalloc((size_t)threads, stride * sizeof *work);
 	float *to = y.data = weir_xalloc_large(all, g.n * sizeof *to);
 
@@ -248,7 +264,7 @@ correct_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	raw_put(out, &y);
 	stats_charge(st, STATS_WRITE);
 	img_free(&y);
-	weir_free(g.v);
+	weir_free(g.slow);
 	weir_free(work);
 	weir_free(own);
 }
