@@ -393,6 +393,9 @@ numbers() {
 	fails 1 'traces:= is not a list of numbers' rawtosegy --headers=i.sgy <(sed 's/^traces:=1:2:/traces:=1:/' m)
 	fails_later 1 'trace 3: i.sgy has no trace 9' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:9:0.4/' m)
 	fails_later 1 'traces:= leads to' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:2:4e9/' m)
+	# In a plane they lie between three.
+	segytoraw i.sgy | radon -q 0:.1:3 --qy=0:.1:3 -X 150 --quiet | radon --model --quiet --offsets=<(echo 20 5 90 5) >m
+	fails_later 1 'traces:= has nan, which is no number of a trace' rawtosegy --headers=i.sgy m
 }
 
 @test "su, segy: traces that are cut in time keep their headers but for ns and delrt" {

@@ -380,6 +380,8 @@ key_between(const struct gathers *s, struct img *y, const double *x, size_t plan
 	    word_reals(text, ' ', number, n) == n)
 		offset = axiskeys_offsets(y, 1, false, &offsets, &why);
 	img_drop_key(y, "traces");
+	if (text && s->per == 2) /* there it lies between three */
+		axiskeys_set_numbers(y, "traces", &(double){NAN}, nx, 0);
 	if (offset && n && n % m == 0 && offsets % m == 0) {
 		const size_t rows = n > m || offsets > m ? s->planes : planes;
 		char *list = weir_xalloc(rows * nx, 3 * 25), *t = list;
