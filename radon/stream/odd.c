@@ -68,19 +68,16 @@ beside(const struct trace *t, size_t n, size_t i)
 {
 	const size_t most = n < BESIDE + 1 ? n : BESIDE + 1, half = most / 2;
 	const size_t first = i < half ? 0 : i - half + most > n ? n - most : i - half;
-	double e[BESIDE];
+	struct trace e[BESIDE];
 	size_t count = 0;
 
-	for (size_t k = first; k < first + most; k++) {
-		size_t at = count;
-		if (k == i)
-			continue;
-		for (; at > 0 && e[at - 1] > t[k].energy; at--)
-			e[at] = e[at - 1];
-		e[at] = t[k].energy;
-		count++;
-	}
-	return e[count / 2];
+	for (size_t k = first; k < first + most; k++)
+		if (k != i) {
+			e[count] = t[k];
+			e[count++].place = t[k].energy;
+		}
+	qsort(e, count, sizeof *e, by_place);
+	return e[count / 2].energy;
 }
 
 void
