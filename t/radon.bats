@@ -549,7 +549,7 @@ END
 	change 60.nrrd 'srand 1 unless $i; $i++ / 500 < 20 ? $_ + 4 * rand() - 2 : $_' >noise.nrrd
 	for f in near=yes loud=yes spike=yes g=no noise=no; do
 		${solve% *} --quiet "${f%=*}.nrrd" >got
-		$solve="${f#*=}" --quiet "${f%=*}.nrrd" >want
+		${solve% *} --balance="${f#*=}" --quiet "${f%=*}.nrrd" >want
 		near got want 0
 	done
 	cat near.nrrd loud.nrrd g.nrrd noise.nrrd >all.nrrd
