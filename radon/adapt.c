@@ -353,7 +353,6 @@ radon_adapter(const struct radon_options *o, int threads)
 {
 	struct radon_adapter *a = weir_calloc(1, sizeof *a);
 	size_t windows;
-	bool ok;
 
 	if (!a)
 		return NULL;
@@ -366,7 +365,7 @@ radon_adapter(const struct radon_options *o, int threads)
 	a->block = (size_t)fmax(1, rint(block_seconds / o->dt));
 	a->m = weir_calloc(o->nx, a->ld * sizeof *a->m);
 	a->work = weir_calloc((size_t)threads, sizeof *a->work);
-	ok = a->m && a->work && weir_mul(a->traces.n, a->times.n, &windows);
+	bool ok = a->m && a->work && weir_mul(a->traces.n, a->times.n, &windows);
 	if (ok) {
 		a->rest = weir_alloc(windows, (1 + NL + NL * a->taps) * sizeof *a->rest);
 		a->growth = a->rest ? a->rest + windows : NULL;

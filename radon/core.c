@@ -67,11 +67,10 @@ void
 radon_fft_forward(const struct radon_fft *p, float *row, float *spectrum)
 {
 	const size_t h = p->n / 2;
-	float re, im;
 
 	fftwf_execute_dft(p->forward, (fftwf_complex *)row, (fftwf_complex *)spectrum);
-	re = spectrum[0];
-	im = spectrum[1];
+	float re = spectrum[0];
+	float im = spectrum[1];
 	mix(spectrum, p->turn, h, .5f, 1);
 	spectrum[0] = re + im;
 	spectrum[2 * h] = re - im;
@@ -356,13 +355,12 @@ static void
 set_shape(struct radon_core *p)
 {
 	const double per_hz = (double)p->nfft * p->o.dt;
-	double top;
 
 	p->nw = p->nfft / 2 + 1;
 	p->ld = (p->nw + USFFT_LINE - 1) / USFFT_LINE * USFFT_LINE;
 	if (p->ld % 512 == 0)
 		p->ld += USFFT_LINE;
-	top = p->o.fmax > 0 ? floor(p->o.fmax * per_hz * (1 + 1e-12)) : (double)p->nw;
+	double top = p->o.fmax > 0 ? floor(p->o.fmax * per_hz * (1 + 1e-12)) : (double)p->nw;
 	p->kmin = (size_t)fmin(ceil(p->o.fmin * per_hz * (1 - 1e-12)), (double)p->nw);
 	p->kmax = top < (double)p->nw ? (size_t)top : p->nw - 1;
 	p->first = p->kmin / USFFT_LINE;
@@ -534,7 +532,6 @@ bool
 radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 {
 	const size_t rows = p->o.nq > p->o.nx ? p->o.nq : p->o.nx;
-	bool ok;
 
 	r->threads = threads;
 	if (p->o.method == RADON_TIME)
@@ -543,7 +540,7 @@ radon_room_take(struct radon_room *r, const struct radon_core *p, int threads)
 	r->d = weir_calloc_large(rows, p->ld * 2 * sizeof *r->d);
 	r->m = r->d;
 	r->part = weir_alloc(p->last + 1, sizeof *r->part);
-	ok = r->worker && r->d && r->part;
+	bool ok = r->worker && r->d && r->part;
 	for (int i = 0; ok && i < threads; i++)
 		ok = take_worker(p, &r->worker[i]);
 	return ok;

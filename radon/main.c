@@ -29,7 +29,6 @@ main(int argc, char **argv)
 	struct gathers_options o = {0};
 	struct slices share;
 	struct raw_out *out;
-	struct raw_in *in;
 	struct stats st;
 	char **operand;
 	size_t n;
@@ -40,7 +39,7 @@ main(int argc, char **argv)
 	st.threads = o.radon.threads;
 	if (!o.gpu)
 		par_start(o.radon.threads);
-	in = raw_open(operand, n, o.common->max_bytes);
+	struct raw_in *in = raw_open(operand, n, o.common->max_bytes);
 	slices_open(&share, o.common, fingerprint(&o, operand, n), in, gathers_count, &o);
 	o.share = &share;
 	out = raw_create(o.common->out, RAW_FOLLOW);

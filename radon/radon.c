@@ -29,7 +29,6 @@ set_points_2d(struct radon_2d *two, const struct radon_core *p)
 	const size_t m = p->o.nx * two->nk, half = p->o.nq / 2;
 	double *x = weir_alloc(m, 2 * sizeof *x), *y = x ? x + m : NULL;
 	size_t bad;
-	int err;
 
 	if (!x)
 		return -ENOMEM;
@@ -44,7 +43,7 @@ set_points_2d(struct radon_2d *two, const struct radon_core *p)
 			two->turn[2 * i + 1] = (float)sin(2 * M_PI * (t - rint(t)));
 		}
 	const struct usfft_points points = {.m = m, .stride = 1, .x = {x, y}};
-	err = usfft_points(two->usfft, &points, NULL, 0, &bad);
+	int err = usfft_points(two->usfft, &points, NULL, 0, &bad);
 	weir_free(x);
 	return err;
 }
@@ -62,7 +61,6 @@ radon_2d_plan(struct radon_2d **to, const struct radon_core *p)
 					.fft_order = true,
 					.threads = threads,
 					.expect = p->o.nx * p->nw};
-	int err;
 
 	if (!two)
 		return -ENOMEM;
@@ -72,7 +70,7 @@ radon_2d_plan(struct radon_2d **to, const struct radon_core *p)
 	two->rows = weir_alloc((size_t)threads * p->nfft, 2 * sizeof *two->rows);
 	if (!two->value || !two->turn || !two->rows)
 		return -ENOMEM;
-	err = usfft_plan(&two->usfft, &o);
+	int err = usfft_plan(&two->usfft, &o);
 	return err ? err : set_points_2d(two, p);
 }
 

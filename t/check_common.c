@@ -97,14 +97,13 @@ headers_come_back(struct check_many *many, struct check_rng *r, size_t i)
 {
 	struct why why = {""};
 	const char *other;
-	char *text;
 	struct img x, y;
 	bool swap;
 	size_t n;
 
 	(void)i;
 	random_item(r, &x);
-	text = raw_format(&x, &n);
+	char *text = raw_format(&x, &n);
 	check_case(many, n % 64 == 0, "the header has %zu bytes", n);
 	if (raw_parse(text, n - 1, &y, &swap, &why)) {
 		check_case(many, false, "%s in\n%s", why.text, text);

@@ -281,7 +281,6 @@ check_split(struct check_many *m, struct check_rng *r, size_t round)
 	static uint32_t want[MOST];
 	static int32_t got[MOST];
 	const double rise = rng_below(r, 4) ? rng_unit(r) * .6 : 0;
-	const char *why;
 	size_t n;
 
 	(void)round;
@@ -289,7 +288,7 @@ check_split(struct check_many *m, struct check_rng *r, size_t round)
 	if (split(&a.s, a.v, a.chosen, rise, a.part))
 		abort();
 	parts(&a, rise, want);
-	why = run_label(&a, KNOWN, 1, got, &n);
+	const char *why = run_label(&a, KNOWN, 1, got, &n);
 	for (size_t i = 0; i < a.n; i++)
 		a.part[i] = (uint32_t)got[i];
 	check_case(m, !why && same_sets(&a, a.part, want), "%zux%zux%zu, %d, rise %g: %s", a.s.w,

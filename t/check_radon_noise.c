@@ -127,7 +127,6 @@ draw(const struct radon_options *o, bool hyperbola, double noise, bool band, flo
      float *gather)
 {
 	const size_t n = o->nx * o->nt;
-	double energy;
 
 	memset(wanted, 0, n * sizeof *wanted);
 	memset(gather, 0, n * sizeof *gather);
@@ -145,7 +144,7 @@ draw(const struct radon_options *o, bool hyperbola, double noise, bool band, flo
 	}
 	for (size_t i = 0; i < n; i++)
 		gather[i] += wanted[i];
-	energy = scene_energy(gather, n);
+	double energy = scene_energy(gather, n);
 	float *x = check_alloc(n, sizeof *x);
 	for (size_t i = 0; i < n; i++)
 		x[i] = (float)rng_normal(&rng);

@@ -53,12 +53,11 @@ static float *
 cpu_run(const struct radon_options *o, const float *in, struct radon_report *r)
 {
 	struct radon_plan *p;
-	struct radon_work *w;
 	float *out;
 
 	if (radon_plan(&p, o))
 		return NULL;
-	w = radon_work(p, o->threads);
+	struct radon_work *w = radon_work(p, o->threads);
 	out = check_alloc(scene_out_size(o), sizeof *out);
 	check_poison(out, scene_out_size(o) * sizeof *out);
 	radon_run(p, w, in, out, r);

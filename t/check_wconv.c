@@ -467,7 +467,6 @@ static void
 check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 {
 	struct conv_job j;
-	void *one;
 
 	conv_pose(&j, 700, 500, i % 3 ? 33 : 5, i % 3 ? 29 : 5, i >= 2 ? 1 : 5, i >= 2 ? 1 : 4);
 	conv_fill(&j, rng);
@@ -476,7 +475,7 @@ check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 	j.q.method = i == 1 ? WCONV_FFT : WCONV_DIRECT;
 	j.q.threads = 1;
 	check_case(m, conv_run(&j, NULL), "no plan");
-	one = j.got;
+	void *one = j.got;
 	for (int t = 2; t <= 5; t++) {
 		j.q.threads = t;
 		check_case(m, conv_run(&j, NULL) && !memcmp(one, j.got, j.nout * sizeof(float)),
@@ -506,13 +505,12 @@ define_by_transforms(struct conv_job *j)
 static double
 bound_of(const struct conv_job *j, bool points)
 {
-	struct wconv_chosen c;
 	struct why why;
 	struct wconv_plan *p;
 
 	if (wconv_plan(&p, &j->q, &why))
 		return 0;
-	c = wconv_chosen(p);
+	struct wconv_chosen c = wconv_chosen(p);
 	wconv_free(p);
 	const double length = log2((double)c.px * (double)c.py);
 	return points ? 3e-8 * length : fmax(3e-7, 1.8e-8 * length);

@@ -131,7 +131,6 @@ picture(const struct args *args, const struct kind *kind, char **operand, size_t
 {
 	struct canvas c = {.rng = {args->seed}};
 	double arg[2] = {0};
-	struct img x;
 
 	if (n != kind->args + 2)
 		die_usage("%s takes %zu numbers; see --help", kind->name, kind->args + 2);
@@ -140,7 +139,7 @@ picture(const struct args *args, const struct kind *kind, char **operand, size_t
 	c.w = size(operand[0]);
 	c.h = size(operand[1]);
 	c.arg = arg;
-	x = make(args, IMG_U8, 2, (size_t[]){c.w, c.h});
+	struct img x = make(args, IMG_U8, 2, (size_t[]){c.w, c.h});
 	if (!(c.v = weir_calloc(c.w * c.h, sizeof *c.v)))
 		die("no memory for %zux%zu pixels", c.w, c.h);
 	kind->fill(&c);
@@ -152,7 +151,6 @@ picture(const struct args *args, const struct kind *kind, char **operand, size_t
 static struct img
 kernels(const struct args *args, char **operand, size_t n)
 {
-	struct img x;
 	size_t k, gx, gy;
 	float *v;
 
@@ -161,7 +159,7 @@ kernels(const struct args *args, char **operand, size_t n)
 	k = size(operand[0]);
 	gx = size(operand[1]);
 	gy = size(operand[2]);
-	x = make(args, IMG_F32, 4, (size_t[]){k, k, gx, gy});
+	struct img x = make(args, IMG_F32, 4, (size_t[]){k, k, gx, gy});
 	v = weir_xalloc(k * k * gx * gy, sizeof *v);
 	fill_kernels(v, k, gx, gy);
 	set_pictures(&x, v, k * k * gx * gy);
@@ -210,13 +208,12 @@ main(int argc, char **argv)
 	struct args args = {.type = -1, .seed = 1};
 	struct raw_out *out;
 	char **operand;
-	struct img x;
 	size_t n;
 
 	opt_parse(&program, argc, argv, &args, &operand, &n);
 	if (!n)
 		die_usage("no kind; see --help");
-	x = generate(&args, operand[0], operand + 1, n - 1);
+	struct img x = generate(&args, operand[0], operand + 1, n - 1);
 	out = raw_create(args.common.out, (enum raw_as)args.common.as);
 	raw_put(out, &x);
 	raw_finish(out);

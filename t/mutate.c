@@ -72,11 +72,10 @@ change_line(struct text *t, struct check_rng *r)
 	const size_t head = t->n < HEAD ? t->n : HEAD;
 	const size_t from = end_of_line(t, head ? rng_below(r, head) : 0),
 		     to = end_of_line(t, from), after = end_of_line(t, to);
-	char *line;
 
 	if (to == from)
 		return;
-	line = weir_xalloc(to - from, 1);
+	char *line = weir_xalloc(to - from, 1);
 	memcpy(line, t->v + from, to - from);
 	switch (rng_below(r, 3)) {
 	case 0:

@@ -200,9 +200,8 @@ usfft_pipe(const struct usfft_options *given, const struct usfft_points *pt, int
 	const struct usfft_options o = usfft_pipe_options(given);
 	struct usfft_plan *p = NULL;
 	double *v = weir_alloc(pt->m, 2 * sizeof *v), area = 1;
-	int err;
 
-	err = v ? usfft_plan(&p, &o) : -ENOMEM;
+	int err = v ? usfft_plan(&p, &o) : -ENOMEM;
 	if (!err)
 		err = usfft_points(p, pt, NULL, 0, bad);
 	for (size_t j = 0; !err && j < pt->m; j++)
@@ -269,13 +268,12 @@ make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct us
 {
 	const struct usfft_options twice = differences(o);
 	size_t n = 1;
-	int err;
 
 	for (int a = 0; a < o->dim; a++)
 		if (!weir_mul(n, twice.n[a], &n))
 			return -EOVERFLOW;
 	double *column = weir_alloc(n, 2 * sizeof *column);
-	err = column ? weighted(&twice, pt, w, NULL, -sign, column, bad) : -ENOMEM;
+	int err = column ? weighted(&twice, pt, w, NULL, -sign, column, bad) : -ENOMEM;
 	t->took = o->took ? o->took : &t->own;
 	if (!err)
 		err = make_symbol(t, o, column);
@@ -391,10 +389,9 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 	struct usfft_options o = *given;
 	struct normal a = {0};
 	double *r = NULL;
-	int err;
 
 	o.single = false;
-	err = make_normal(&a, &o, pt, w, v, bad);
+	int err = make_normal(&a, &o, pt, w, v, bad);
 	if (!err) {
 		r = weir_alloc(a.n, 2 * sizeof *r);
 		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;

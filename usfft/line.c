@@ -44,7 +44,6 @@ int
 usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 {
 	struct window win;
-	int err;
 
 	*p = (struct usfft_line){.m = m, .n = n, .ops = &usfft_loops(0, true)->line};
 	if (m == 0 || n == 0 || n > 1 << 28 || !weir_mul(m, 16 * USFFT_LINE, NULL))
@@ -56,7 +55,7 @@ usfft_line_plan(struct usfft_line *p, size_t m, size_t n)
 	p->c = weir_calloc(p->m, sizeof *p->c);
 	p->coef = weir_alloc(2 * LINE_TAPS * LINE_COEFS, sizeof *p->coef);
 	p->shift = weir_alloc(p->n, 2 * sizeof *p->shift);
-	err = p->a && p->c && p->coef && p->shift ? plan_fft(p) : -ENOMEM;
+	int err = p->a && p->c && p->coef && p->shift ? plan_fft(p) : -ENOMEM;
 	if (err) {
 		usfft_line_free(p);
 		return err;

@@ -385,7 +385,6 @@ int
 usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 {
 	struct usfft_plan *p = weir_calloc(1, sizeof *p);
-	int err;
 
 	*plan = NULL;
 	if (!p)
@@ -393,7 +392,7 @@ usfft_plan(struct usfft_plan **plan, const struct usfft_options *o)
 	p->o = *o;
 	p->threads = o->threads;
 	p->took = o->took ? o->took : &p->own;
-	err = make_plan(p);
+	int err = make_plan(p);
 	p->o.then = NULL;
 	if (err)
 		usfft_free(p);

@@ -85,11 +85,10 @@ static int
 plan_rfft(struct wconv_rfft *f, size_t n, size_t sample, size_t lanes)
 {
 	const size_t m = n / 2;
-	int e;
 
 	f->n = n;
 	f->blocks = m / lanes + 1;
-	e = plan_fft(&f->half, m, sample);
+	int e = plan_fft(&f->half, m, sample);
 	f->place = weir_alloc(m, sizeof *f->place);
 	f->turn = weir_alloc(2 * m + 2, sample);
 	if (e || !f->place || !f->turn)

@@ -142,12 +142,11 @@ run_rows(struct share_work *s, const struct img *whole, size_t k, size_t t0, siz
 	struct job j = *s->j;
 	ptrdiff_t x0, lo, from;
 	size_t w, h;
-	struct img y;
 
 	wconv_shape(j.plan, &w, &h, &x0, &lo);
 	plan_rows(s, t0, t1);
 	wconv_shape(s->plan, &w, &h, &x0, &from);
-	y = head_of(s, whole, k, 1, (size_t)(from - lo), (size_t)(from - lo) + h);
+	struct img y = head_of(s, whole, k, 1, (size_t)(from - lo), (size_t)(from - lo) + h);
 	j.plan = s->plan;
 	j.q = s->q;
 	j.pictures = 1;

@@ -30,13 +30,12 @@ static char *
 real_directory(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *dir, *real;
 
 	if (!slash)
 		return realpath(".", NULL);
-	dir = weir_xstrdup(path);
+	char *dir = weir_xstrdup(path);
 	dir[slash == path ? 1 : slash - path] = 0;
-	real = realpath(dir, NULL);
+	char *real = realpath(dir, NULL);
 	weir_free(dir);
 	return real;
 }
@@ -69,14 +68,13 @@ path_follow(const char *path, int *fd)
 	for (int links = 0; links < MAXLINKS; links++) {
 		const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
 		char *dir = real_directory(at), *full;
-		ssize_t n;
 
 		if (!dir)
 			break;
 		*fd = !strcmp(dir, own) && word_whole(base, INT_MAX, &number) ? (int)number : -1;
 		full = join_path(dir, base);
 		weir_free(at);
-		n = *fd < 0 ? readlink(full, target, sizeof target - 1) : 0;
+		ssize_t n = *fd < 0 ? readlink(full, target, sizeof target - 1) : 0;
 		if (*fd >= 0 || n < 0) {
 			free(dir);
 			if (*fd < 0)
@@ -104,11 +102,10 @@ path_copy_attributes(const char *path, int fd)
 	static const char security[] = "security.";
 	const ssize_t n = listxattr(path, NULL, 0);
 	bool ok = true;
-	char *names;
 
 	if (n <= 0)
 		return !n || errno == ENOTSUP;
-	names = weir_xalloc((size_t)n, 1);
+	char *names = weir_xalloc((size_t)n, 1);
 	if (listxattr(path, names, (size_t)n) != n)
 		ok = false;
 	for (const char *name = names; ok && name < names + n; name += strlen(name) + 1) {
@@ -580,12 +577,11 @@ static bool
 appear(struct file_out *out)
 {
 	sigset_t all, before;
-	bool ok;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
-	ok = (out->tmp || find_name(out, link_named)) &&
-	     (out->copy ? copy_back(out) : !rename(out->tmp, out->path));
+	bool ok = (out->tmp || find_name(out, link_named)) &&
+		  (out->copy ? copy_back(out) : !rename(out->tmp, out->path));
 	if (ok) {
 		weir_free(out->tmp);
 		out->tmp = NULL;

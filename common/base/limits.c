@@ -24,11 +24,10 @@ static int
 read_numbers(const char *path, long long v[2])
 {
 	FILE *f = fopen(path, "r");
-	int n;
 
 	if (!f)
 		return 0;
-	n = fscanf(f, "%lld %lld", &v[0], &v[1]);
+	int n = fscanf(f, "%lld %lld", &v[0], &v[1]);
 	fclose(f);
 	return n > 0 ? n : 0;
 }

@@ -73,14 +73,13 @@ void *
 weir_map(size_t n, size_t size)
 {
 	const size_t bytes = whole_pages(n, size);
-	char *p;
 
 	if (!bytes)
 		return NULL;
 	if (bytes < LARGE_PAGE)
 		return weir_calloc(n, size);
-	p = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		 0);
+	char *p = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
 	const size_t before = (size_t)(-(uintptr_t)p % LARGE_PAGE);

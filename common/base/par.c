@@ -27,10 +27,9 @@ is_stack_enough(const char *s)
 	static const char units[] = "BKMG";
 	char *end;
 	const double n = strtod(s, &end);
-	const char *unit;
 
 	end += strspn(end, " ");
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : units + 1;
+	const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : units + 1;
 	return unit && n * (double)((size_t)1 << 10 * (unit - units)) >= 0x1p20;
 }
 

@@ -102,11 +102,10 @@ void
 progress_step(struct progress *p, double done)
 {
 	static const char bar[WIDTH + 1] = "########################################";
-	double now;
 
 	if (p->start == 0)
 		return;
-	now = clock_now();
+	double now = clock_now();
 	if (now - p->start < 2 || now - p->last < .2)
 		return;
 	if (!isatty(STDERR_FILENO)) {

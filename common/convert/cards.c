@@ -86,13 +86,12 @@ card_to_key(const char *card, char name[CARD_PREFIX_LEN + CARD_NAME + 1], char v
 {
 	char *const word = name + CARD_PREFIX_LEN;
 	char text[CARD + 1], padded[CARD + 1];
-	size_t n;
 
 	snprintf(text, sizeof text, "%.*s", CARD, card);
 	trim(text);
 	snprintf(padded, sizeof padded, "%-*s", CARD, text);
 	/* The name in columns 1 to 8 is malformed where more than blanks follow it. */
-	n = strspn(padded, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+	size_t n = strspn(padded, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
 	n = n < CARD_NAME ? n : CARD_NAME;
 	if (strspn(padded + n, " ") < CARD_NAME - n)
 		n = 0;

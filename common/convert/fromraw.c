@@ -208,7 +208,6 @@ static const unsigned char *
 find_record(struct feed *f, size_t j, double number)
 {
 	struct traces *h = f->sink->headers;
-	const unsigned char *r;
 
 	if (number >= 1 && number < 0x1p62 / (double)(f->head + h->ns * f->sample) &&
 	    number == floor(number))
@@ -216,7 +215,7 @@ find_record(struct feed *f, size_t j, double number)
 	else
 		raw_die(f->in, "trace %zu: traces:= has %g, which is no number of a trace", j + 1,
 			real_shown(number));
-	r = traces_peek(h);
+	const unsigned char *r = traces_peek(h);
 	if (!r && f->listed)
 		raw_die(f->in, "trace %zu: %s has no trace %g", j + 1, h->name, number);
 	if (!r)

@@ -232,10 +232,9 @@ take_names(struct text *t, const char *s)
 {
 	const size_t room = strlen(s) + 1;
 	char *line = weir_xalloc(room, 1), *to = t->names = weir_xalloc(2, room);
-	size_t n;
 
 	memcpy(line, s, room);
-	n = cut_line(t, line);
+	size_t n = cut_line(t, line);
 	n -= n > 1 && !*t->field[n - 1]; /* a comma at the end begins no field */
 	for (size_t i = 0; i < n; i++)
 		add_name(t, &to, t->field[i]);

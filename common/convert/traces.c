@@ -187,11 +187,10 @@ void
 traces_open_su(struct traces *t, const char *path, const struct traces_args *args)
 {
 	struct guess g[2] = {0};
-	const unsigned char *first;
 	size_t got;
 
 	traces_open(t, path);
-	first = traces_look(t, TRACE_HEAD, &got);
+	const unsigned char *first = traces_look(t, TRACE_HEAD, &got);
 	if (!got)
 		die("%s: empty input", t->name);
 	if (got == TRACE_HEAD) {
@@ -364,7 +363,6 @@ read_binary(struct traces *t, const unsigned char *lead, const struct traces_arg
 {
 	const int revision = lead[SEGY_AT_REVISION];
 	const bool revised = revision == 1 || revision == 2;
-	uint64_t first;
 
 	find_format(t, lead, args);
 	lead = traces_look(t, SEGY_LEAD, &(size_t){0});
@@ -374,7 +372,7 @@ read_binary(struct traces *t, const unsigned char *lead, const struct traces_arg
 	t->fixed = revised && t->dt && trace_word(lead + SEGY_AT_FIXED, 2, t->little) == 1;
 	if (revision == 2)
 		read_second_revision(t, lead, args);
-	first = revision == 2 ? bytes_load(lead + SEGY_AT_FIRST, 8, t->little) : 0;
+	uint64_t first = revision == 2 ? bytes_load(lead + SEGY_AT_FIRST, 8, t->little) : 0;
 	const int texts = count_texts(t, lead, revised);
 	t->nlead = SEGY_LEAD + (size_t)(texts > 0 ? texts : 0) * TEXT;
 	if (first && (first < t->nlead || first > ROOM))
@@ -390,11 +388,10 @@ read_binary(struct traces *t, const unsigned char *lead, const struct traces_arg
 static void
 read_lead(struct traces *t, const struct traces_args *args)
 {
-	const unsigned char *lead;
 	size_t got;
 
 	/* Few bytes tell most formats, so that a pipe need not have more of them; SU takes two traces. */
-	lead = traces_look(t, FOREIGN_MAGIC, &got);
+	const unsigned char *lead = traces_look(t, FOREIGN_MAGIC, &got);
 	if (!got)
 		die("%s: empty input", t->name);
 	traces_refuse_foreign(t, lead, got, "SEG-Y");

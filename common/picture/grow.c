@@ -78,11 +78,10 @@ label_grow(struct label *l, const struct img *x, size_t dims, double most, const
 	struct distance_shape s = {l->w + 2, l->h + 2, l->depth + 2 * pad, {1, 1, 1}};
 	int32_t *map = label_map(l, pad);
 	struct label g;
-	int r;
 
 	for (size_t i = 0; i < dims; i++)
 		s.step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
-	r = map ? grow_labels(&s, most, map) : -ENOMEM;
+	int r = map ? grow_labels(&s, most, map) : -ENOMEM;
 	r = r ? r : label_open(&g, l->w, l->h, l->depth, l->connectivity);
 	for (size_t i = 0; !r && i < l->rows; i++) {
 		uint32_t *row = (uint32_t *)map + ((i / l->h + pad) * s.h + i % l->h + 1) * s.w + 1;

@@ -317,11 +317,9 @@ lay_gaps(enum overlap how, const struct nodata *g, char *restrict y, const char 
 	nodata_mark(g, below, y, n);
 	nodata_mark(g, above, x, n);
 	for (size_t i = 0, to; i < n; i = to) {
-		size_t done;
-
 		for (to = i + 1; to < n && below[to] == below[i] && above[to] == above[i]; to++)
 			;
-		done = to - i;
+		size_t done = to - i;
 		if (!above[i] && below[i])
 			memcpy(y + i * size, x + i * size, (to - i) * size);
 		else if (!above[i])

@@ -248,11 +248,9 @@ parse_end(const char *text, size_t n, struct tone_end *end)
 int
 tone_parse_range(const char *text, struct tone_end end[2])
 {
-	const char *colon;
-
 	if (!strcmp(text, "minmax"))
 		text = "p0:p100";
-	colon = strchr(text, ':');
+	const char *colon = strchr(text, ':');
 	if (!colon || !parse_end(text, (size_t)(colon - text), &end[0]) ||
 	    !parse_end(colon + 1, strlen(colon + 1), &end[1]))
 		return -1;

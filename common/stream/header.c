@@ -403,12 +403,11 @@ static int
 take_line(struct head *h, char *line)
 {
 	size_t n = strlen(line);
-	char *key, *colon;
 
 	if (*line == '#')
 		return 0;
-	key = strstr(line, ":=");
-	colon = strchr(line, ':');
+	char *key = strstr(line, ":=");
+	char *colon = strchr(line, ':');
 	if (key && key == colon) {
 		*key = 0;
 		img_add_key(h->x, line, key + 2); /* blanks at the end belong to the value */
@@ -465,14 +464,13 @@ raw_parse(const char *text, size_t n, struct img *x, bool *swap, struct why *why
 {
 	struct head h = {.x = x, .swap = swap, .why = why};
 	char *copy = malloc(n + 1);
-	int r;
 
 	*x = (struct img){0};
 	if (!copy)
 		return why_set(why, "no memory");
 	memcpy(copy, text, n);
 	copy[n] = 0;
-	r = take_lines(&h, copy, n);
+	int r = take_lines(&h, copy, n);
 	free(copy);
 	if (r)
 		img_free(x);

@@ -129,7 +129,6 @@ int
 npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, struct why *why)
 {
 	char *dict = malloc(n + 1);
-	int r;
 
 	*x = (struct img){0};
 	*how = (struct npy_layout){0};
@@ -137,7 +136,7 @@ npy_parse(const char *text, size_t n, struct img *x, struct npy_layout *how, str
 		return why_set(why, "no memory");
 	memcpy(dict, text, n);
 	dict[n] = 0;
-	r = take_dict(dict, x, how, why);
+	int r = take_dict(dict, x, how, why);
 	free(dict);
 	return r;
 }
@@ -146,24 +145,21 @@ int
 npy_head(FILE *f, struct img *x, struct npy_layout *how, struct why *why)
 {
 	unsigned char fixed[12] = {0};
-	size_t wide, n;
-	char *text;
-	int r;
 
 	*x = (struct img){0};
 	if (fread(fixed, 1, 10, f) != 10)
 		return why_set(why, "the header is truncated");
-	wide = fixed[6] > 1 ? 4 : 2;
+	size_t wide = fixed[6] > 1 ? 4 : 2;
 	if (fixed[6] < 1 || fixed[6] > 3 || (wide == 4 && fread(fixed + 10, 1, 2, f) != 2))
 		return why_set(why, "not a .npy header of version 1 to 3");
-	n = bytes_load(fixed + 8, wide, true);
+	size_t n = bytes_load(fixed + 8, wide, true);
 	if (n > RAW_MAXHEAD)
 		return why_set(why, "the header is longer than %d bytes", RAW_MAXHEAD);
-	text = malloc(n + 1);
+	char *text = malloc(n + 1);
 	if (!text)
 		return why_set(why, "no memory");
-	r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, how, why)
-				      : why_set(why, "the header is truncated");
+	int r = fread(text, 1, n, f) == n ? npy_parse(text, n, x, how, why)
+					  : why_set(why, "the header is truncated");
 	free(text);
 	return r;
 }
@@ -235,17 +231,15 @@ pfm_head(FILE *f, struct img *x, bool *swap, struct why *why)
 {
 	char magic[32], scale[32], *end;
 	size_t sizes[3] = {3}, bytes;
-	bool gray;
-	double s;
 
 	*x = (struct img){0};
 	if (!take_word(f, magic) || !take_length(f, &sizes[1]) || !take_length(f, &sizes[2]) ||
 	    !take_word(f, scale))
 		return why_set(why, "the PFM header is malformed");
-	s = strtod(scale, &end);
+	double s = strtod(scale, &end);
 	if (*end || !(s < 0 || s > 0))
 		return why_set(why, "the scale of the PFM header, '%s', is no number but 0", scale);
-	gray = !strcmp(magic, "Pf");
+	bool gray = !strcmp(magic, "Pf");
 	img_init(x, IMG_F32, gray ? 2 : 3, sizes + gray);
 	if (!gray)
 		strcpy(x->axis[0].kind, "RGB-color");

@@ -516,10 +516,9 @@ static size_t
 peek(struct raw_in *in, char magic[ITEM_MAGIC])
 {
 	size_t n = 0;
-	int c;
 
 	raw_flush_when_idle(in);
-	c = getc(in->f);
+	int c = getc(in->f);
 	while (in->blanks && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
 		c = getc(in->f);
 	for (; c != EOF && n < ITEM_MAGIC; c = n < ITEM_MAGIC ? getc(in->f) : EOF)
@@ -606,11 +605,10 @@ raw_try_view(struct raw_in *in, size_t count, struct img *x)
 {
 	const size_t bytes = count * in->size, page = (size_t)sysconf(_SC_PAGESIZE);
 	struct stat st;
-	off_t at;
 
 	if (in->swap || in->limit || in->whole || fstat(fileno(in->f), &st) || !S_ISREG(st.st_mode))
 		return false;
-	at = ftello(in->f);
+	off_t at = ftello(in->f);
 	if (at < 0 || (size_t)at % in->size || at > st.st_size || bytes > (size_t)(st.st_size - at))
 		return false;
 	const size_t shift = (size_t)at % page;

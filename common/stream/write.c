@@ -83,11 +83,10 @@ void
 raw_printf(struct raw_out *out, const char *fmt, ...)
 {
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
 	errno = 0;
-	n = vfprintf(out->f, fmt, ap);
+	int n = vfprintf(out->f, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		file_die_writing(out->file);

@@ -461,14 +461,12 @@ static void
 describe_stack(const struct args *args, const struct raw_in *in, const struct group *g,
 	       struct img *y)
 {
-	struct img_axis *a;
-
 	img_copy_head(y, &g->x[0]);
 	if (y->dim == IMG_MAXDIM)
 		raw_die(in, "it has %d axes already", IMG_MAXDIM);
 	y->format = IMG_RAW; /* PNM has no axis of pictures */
 	img_insert_axis(y, y->dim, g->n, "domain");
-	a = &y->axis[y->dim - 1];
+	struct img_axis *a = &y->axis[y->dim - 1];
 	slice_recall(g->x, g->n, a);
 	if (args->has_spacing) {
 		a->spacing = args->spacing;
@@ -577,7 +575,6 @@ static void
 convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct stats *st)
 {
 	const struct args *args = options;
-	struct group g;
 
 	if (args->split) {
 		(args->planes ? put_planes : put_places)(args, in, x, out, st);
@@ -587,7 +584,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		put_running(args, in, x, out, st);
 		return;
 	}
-	g = read_group(args, in, x);
+	struct group g = read_group(args, in, x);
 	stats_charge(st, STATS_READ);
 	(args->combine ? put_all : put_stack)(args, in, &g, out, st);
 	for (size_t i = 0; i < g.n; i++)

@@ -29,12 +29,11 @@ static bool
 is_ours(pid_t pid, int fd)
 {
 	char link[64], path[4096], here[4096];
-	ssize_t n;
 
 	if (fd == 0)
 		return true;
 	snprintf(link, sizeof link, "/proc/%d/fd/%d", pid, fd);
-	n = readlink(link, path, sizeof path - 1);
+	ssize_t n = readlink(link, path, sizeof path - 1);
 	if (n < 0 || !getcwd(here, sizeof here))
 		return false;
 	path[n] = 0;

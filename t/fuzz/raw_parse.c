@@ -9,11 +9,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct img x, y;
 	size_t length;
 	bool swap;
-	char *text;
 
 	if (raw_parse((const char *)bytes, n, &x, &swap, &why))
 		return 0;
-	text = raw_format(&x, &length);
+	char *text = raw_format(&x, &length);
 	if (!text || raw_parse(text, length - 1, &y, &swap, &why) || x.dim != y.dim ||
 	    x.type != y.type || x.nkey != y.nkey)
 		abort();

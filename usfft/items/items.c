@@ -418,8 +418,6 @@ enum { MAPPED_FROM = 1 << 22 };
 void
 item_read(struct job *j, struct img *x)
 {
-	size_t bytes;
-
 	const bool arrives = may_arrive(j) && !stream_lacks_im(x), whole = x->dim != 2 || !arrives;
 
 	j->piece = 0;
@@ -430,7 +428,7 @@ item_read(struct job *j, struct img *x)
 		raw_load(j->in, x);
 		return;
 	}
-	bytes = x->axis[0].n * img_type_size(x->type);
+	size_t bytes = x->axis[0].n * img_type_size(x->type);
 	j->piece = bytes < ITEM_PIECE ? ITEM_PIECE / bytes : 1;
 	x->data = weir_xalloc(j->piece, bytes);
 }

@@ -527,7 +527,6 @@ usfft_sky_inverse(struct usfft_sky *p, const double *w, const double *b,
 {
 	struct normal a = {.sky = p, .w = w, .sign = v->sign};
 	double *r = weir_alloc(p->modes, sizeof *r), sum = 0;
-	int err;
 
 	a.vis = weir_alloc(p->m, 2 * sizeof *a.vis);
 	for (size_t j = 0; a.vis && j < p->m; j++) {
@@ -537,7 +536,7 @@ usfft_sky_inverse(struct usfft_sky *p, const double *w, const double *b,
 		sum += f;
 	}
 	a.lambda = v->damp * sum;
-	err = r && a.vis ? usfft_sky_type1(p, -v->sign, a.vis, r) : -ENOMEM;
+	int err = r && a.vis ? usfft_sky_type1(p, -v->sign, a.vis, r) : -ENOMEM;
 	if (!err)
 		err = usfft_solve(apply, &a, &p->given.o, p->modes, sum, v, image, r, got);
 	weir_free_all(a.vis, r);
