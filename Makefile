@@ -201,8 +201,6 @@ $(HELPERS): $(B)/t/%: $(B)/obj/t/%.o $(B)/libcommon.a
 	@mkdir -p $(@D)
 	$(call say,LD)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(B)/t/fault: $(B)/obj/t/fault/calls.o
-
 # Loaded before the C library by t/fault.
 $(B)/t/nomem.so: t/preload/nomem.c t/preload/nomem.h $(B)/flags
 	@mkdir -p $(@D)
