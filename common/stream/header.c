@@ -100,6 +100,7 @@ struct head {
 	struct img *x;
 	bool *swap;
 	struct why *why;
+	const char *field; /* the name of the one that is being read */
 	unsigned long seen;
 	bool little, has_endian;
 	double max[IMG_MAXDIM]; /* axis maxs, which complete() converts to spacings */
@@ -179,7 +180,7 @@ set_centers(struct head *h, char *s)
 
 /* Stores the number of axis i, or NaN where there is none, in *(double *)((char *)first + i * step). */
 static int
-take_reals(struct head *h, char *s, const char *field, double *first, size_t step)
+take_reals(struct head *h, char *s, double *first, size_t step)
 {
 	const size_t dim = (size_t)h->x->dim;
 	double v[IMG_MAXDIM];
@@ -189,13 +190,13 @@ take_reals(struct head *h, char *s, const char *field, double *first, size_t ste
 		good = !isinf(v[i]);
 		*(double *)((char *)first + i * step) = v[i];
 	}
-	return good ? 0 : why_set(h->why, "%s must be %zu finite numbers or nan", field, dim);
+	return good ? 0 : why_set(h->why, "%s must be %zu finite numbers or nan", h->field, dim);
 }
 
 static int
 set_spacings(struct head *h, char *s)
 {
-	if (take_reals(h, s, "spacings", &h->x->axis[0].spacing, sizeof h->x->axis[0]))
+	if (take_reals(h, s, &h->x->axis[0].spacing, sizeof h->x->axis[0]))
 		return -1;
 	for (int i = 0; i < h->x->dim; i++)
 		if (h->x->axis[i].spacing == 0)
@@ -206,38 +207,29 @@ set_spacings(struct head *h, char *s)
 static int
 set_mins(struct head *h, char *s)
 {
-	return take_reals(h, s, "axis mins", &h->x->axis[0].min, sizeof h->x->axis[0]);
+	return take_reals(h, s, &h->x->axis[0].min, sizeof h->x->axis[0]);
 }
 
 static int
 set_maxs(struct head *h, char *s)
 {
-	return take_reals(h, s, "axis maxs", h->max, sizeof *h->max);
+	return take_reals(h, s, h->max, sizeof *h->max);
 }
 
+/* Labels or units. */
 static int
-set_strings(struct head *h, char *s, const char *field,
-	    void (*set)(struct img_axis *a, const char *value))
+set_strings(struct head *h, char *s)
 {
+	const bool labels = !strcmp(h->field, "labels");
+
 	for (int i = 0; i < h->x->dim; i++) {
 		char *w = word_quoted(&s);
 		if (!w)
-			return why_set(h->why, "%s must be %d quoted strings", field, h->x->dim);
-		set(&h->x->axis[i], *w ? w : NULL);
+			return why_set(h->why, "%s must be %d quoted strings", h->field, h->x->dim);
+		(labels ? img_set_label : img_set_unit)(&h->x->axis[i], *w ? w : NULL);
 	}
-	return word_none(s) ? 0 : why_set(h->why, "%s has more than %d strings", field, h->x->dim);
-}
-
-static int
-set_labels(struct head *h, char *s)
-{
-	return set_strings(h, s, "labels", img_set_label);
-}
-
-static int
-set_units(struct head *h, char *s)
-{
-	return set_strings(h, s, "units", img_set_unit);
+	return word_none(s) ? 0
+			    : why_set(h->why, "%s has more than %d strings", h->field, h->x->dim);
 }
 
 static int
@@ -325,8 +317,8 @@ static const struct {
     {"endian", set_endian, false},	 {"kinds", set_kinds, true},
     {"centers", set_centers, true},	 {"centerings", set_centers, true},
     {"spacings", set_spacings, true},	 {"axis mins", set_mins, true},
-    {"axis maxs", set_maxs, true},	 {"labels", set_labels, true},
-    {"units", set_units, true},		 {"space directions", set_directions, true},
+    {"axis maxs", set_maxs, true},	 {"labels", set_strings, true},
+    {"units", set_strings, true},	 {"space directions", set_directions, true},
     {"content", set_content, false},	 {"line skip", set_skip, false},
     {"byte skip", set_skip, false},	 {"data file", set_data_file, false},
     {"space origin", set_origin, false},
@@ -381,6 +373,7 @@ take_field(struct head *h, char *line, char *colon)
 			continue;
 		if (fields[i].per_axis && !(h->seen >> DIMENSION & 1))
 			return why_set(h->why, "field '%s' stands before dimension", line);
+		h->field = fields[i].name;
 		return see(h, i, line) ? -1 : fields[i].set(h, value);
 	}
 	for (size_t i = 0; i < NKEPT; i++) {
