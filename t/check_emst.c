@@ -374,9 +374,14 @@ struct any_tree {
 	struct dendrogram d;
 };
 
-static int
-make_tree(struct any_tree *a, struct check_rng *r, size_t set)
+/* Returns a tree that lasts until the next one is made. */
+static const struct any_tree *
+make_tree(struct check_rng *r, size_t set)
 {
+	static struct any_tree tree;
+	struct any_tree *const a = &tree;
+
+	dendrogram_free(&a->d);
 	a->t = (struct emst_tree){1 + rng_below(r, TREE_MOST), a->edge, a->length};
 	for (uint32_t i = 0; i < a->t.n; i++) {
 		a->weight[i] = (1 + rng_below(r, set % 4 < 2 ? 1 : 15)) << (set % 7 ? 0 : 33);
@@ -391,7 +396,9 @@ make_tree(struct any_tree *a, struct check_rng *r, size_t set)
 		a->edge[j] = a->edge[i - 2];
 		a->edge[i - 2] = x;
 	}
-	return dendrogram_make(&a->d, &a->t, a->weight);
+	if (dendrogram_make(&a->d, &a->t, a->weight))
+		die("no memory");
+	return a;
 }
 
 /* Replays the edges, as the page says: joined unless both parts have the size. Returns the trees. */
@@ -420,8 +427,9 @@ replay(const struct any_tree *a, uint64_t m, uint8_t *cut)
 }
 
 static void
-compare_hdbscan(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+check_hdbscan(struct check_many *c, struct check_rng *r, size_t set)
 {
+	const struct any_tree *const a = make_tree(r, set);
 	const struct density how = {.min_weight = 1 + rng_below(r, 12)};
 	uint32_t want[TREE_MOST];
 	struct classes got = {0};
@@ -436,8 +444,9 @@ compare_hdbscan(struct check_many *c, struct check_rng *r, const struct any_tree
 
 /* Joining as Genie does, by heaps and by looking at everything. */
 static void
-compare_genie(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+check_genie(struct check_many *c, struct check_rng *r, size_t set)
 {
+	const struct any_tree *const a = make_tree(r, set);
 	const double gini = rng_unit(r);
 	const size_t classes = 1 + rng_below(r, a->t.n < 12 ? a->t.n : 12);
 	uint64_t weight[TREE_MOST];
@@ -453,11 +462,11 @@ compare_genie(struct check_many *c, struct check_rng *r, const struct any_tree *
 }
 
 static void
-compare_forests(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+check_forests(struct check_many *c, struct check_rng *r, size_t set)
 {
+	const struct any_tree *const a = make_tree(r, set);
 	uint8_t want[TREE_MOST], got[TREE_MOST];
 
-	(void)r;
 	for (uint64_t m = 1; m < 60; m++) {
 		const size_t trees = replay(a, m, want);
 		memset(got, 1, sizeof got);
@@ -492,8 +501,9 @@ first_cuts(uint8_t *cut, size_t n, struct variance how, double all, const uint32
 
 /* Cuts by variance. Coordinates and weights are whole and so small that the gains are exact and their ties are real. */
 static void
-compare_variance(struct check_many *c, struct check_rng *r, const struct any_tree *a, size_t set)
+check_variance(struct check_many *c, struct check_rng *r, size_t set)
 {
+	const struct any_tree *const a = make_tree(r, set);
 	const size_t n = a->t.n, k = 1 + set % 4;
 	const uint64_t least = set % 3 ? 0 : 1 + rng_below(r, 20);
 	const struct variance how[] = {{1 + rng_below(r, n), 0, .1, least},
@@ -530,42 +540,6 @@ compare_variance(struct check_many *c, struct check_rng *r, const struct any_tre
 	}
 }
 
-static void
-check_classes(void)
-{
-	static const struct {
-		size_t sets;
-		void (*compare)(struct check_many *, struct check_rng *, const struct any_tree *,
-				size_t set);
-		const char *name;
-	} checks[] = {
-	    {2000, compare_hdbscan,
-	     "emst: the classes of HDBSCAN* are those of the definition, heavy vertices and equal "
-	     "lengths included"},
-	    {600, compare_genie,
-	     "emst: Genie joins the parts of the definition, heavy vertices and equal lengths "
-	     "included"},
-	    {300, compare_forests,
-	     "emst: so many classes are the minimum-size forest of so many trees"},
-	    {150, compare_variance,
-	     "emst: cuts by variance are those of the definition, ties included: so many, or the "
-	     "cheapest"}};
-
-	for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-		struct check_many c = {0};
-		struct check_rng r = {5 + i};
-		struct any_tree a;
-		for (size_t set = 0; set < checks[i].sets; set++) {
-			if (make_tree(&a, &r, set))
-				check_case(&c, false, "no memory");
-			else
-				checks[i].compare(&c, &r, &a, set);
-			dendrogram_free(&a.d);
-		}
-		check_end(&c, checks[i].name);
-	}
-}
-
 void
 check_emst(void)
 {
@@ -580,7 +554,20 @@ check_emst(void)
 		   42, 11, check_wide_points);
 	check_each("emst: mutual reachability: core radii and tree are those of the definition",
 		   120, 3, check_density);
-	check_classes();
+	check_each(
+	    "emst: the classes of HDBSCAN* are those of the definition, heavy vertices and equal "
+	    "lengths included",
+	    2000, 5, check_hdbscan);
+	check_each(
+	    "emst: Genie joins the parts of the definition, heavy vertices and equal lengths "
+	    "included",
+	    600, 6, check_genie);
+	check_each("emst: so many classes are the minimum-size forest of so many trees", 300, 7,
+		   check_forests);
+	check_each(
+	    "emst: cuts by variance are those of the definition, ties included: so many, or the "
+	    "cheapest",
+	    150, 8, check_variance);
 	check_each("emst: the colours of a small picture are found by sorting as on the lattice",
 		   60, 31, check_small);
 	check_each("emst: regions of Felzenszwalb and Huttenlocher are those of the definition",
