@@ -125,6 +125,14 @@ check_apart(const void *got, bool single, const double *want, size_t n, double l
 	return diff == 0 ? 0 : sqrt(diff / fmax(norm, least * least));
 }
 
+int
+check_ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
 /* What main() was given. */
 static int named;
 static char **names;

@@ -68,4 +68,7 @@ void check_poison(void *p, size_t bytes);
 /* |got - want| / |want| of n floats (single) or doubles, or / least where that is larger; NaN when any difference is. */
 double check_apart(const void *got, bool single, const double *want, size_t n, double least);
 
+/* The order of doubles, for qsort(). */
+int check_ascending(const void *a, const void *b);
+
 #endif

@@ -4,14 +4,6 @@
 
 enum { MOST = 70 };
 
-static int
-ascending(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static double
 median(const double *v, size_t n)
 {
@@ -59,7 +51,7 @@ columns_agree(struct check_many *m, struct check_rng *r, size_t round)
 		for (size_t k = 0; k < items; k++)
 			if (!isnan(v[k][i]))
 				column[count++] = v[k][i];
-		qsort(column, count, sizeof *column, ascending);
+		qsort(column, count, sizeof *column, check_ascending);
 		if (count)
 			want =
 			    how == COMBINE_MEDIAN ? median(column, count) : clipped(column, count);

@@ -250,43 +250,37 @@ check_same_picture(struct check_many *m, struct check_rng *rng, size_t i)
 }
 
 static void
-check_refusals(void)
+check_refusals(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct psfmatch_options o = options(0);
-	struct check_many m = {0};
-	struct check_rng rng = {46};
+	struct psfmatch_options o = options(i);
 	struct pair p, q;
 
-	pose(&p, &rng, 1.3, wide);
-	pose(&q, &rng, 1.3, wide);
-	check_case(&m, is_refused(p.ref, q.new, &o), "other stars");
+	pose(&p, rng, 1.3, wide);
+	pose(&q, rng, 1.3, wide);
+	check_case(m, is_refused(p.ref, q.new, &o), "other stars");
 	o.top = 90;
-	check_case(&m, is_refused(p.ref, p.new, &o), "no star below the top");
+	check_case(m, is_refused(p.ref, p.new, &o), "no star below the top");
 	o.top = INFINITY;
-	for (size_t i = 0; i < W * H; i++)
-		p.ref[i] = NAN;
-	check_case(&m, is_refused(p.ref, p.new, &o), "nothing is known");
-	check_end(&m, "psfmatch: pictures of different fields, and too few stars, are refused");
+	for (size_t k = 0; k < W * H; k++)
+		p.ref[k] = NAN;
+	check_case(m, is_refused(p.ref, p.new, &o), "nothing is known");
 }
 
 static void
-check_threads(void)
+check_threads(struct check_many *m, struct check_rng *rng, size_t i)
 {
-	struct psfmatch_options o = options(0);
-	struct check_many m = {0};
-	struct check_rng rng = {43};
+	struct psfmatch_options o = options(i);
 	struct psfmatch got, again;
 	struct pair p;
 
-	pose(&p, &rng, 1, wide);
-	bool fits = fit(&m, p.ref, p.new, &o, &got);
+	pose(&p, rng, 1, wide);
+	bool fits = fit(m, p.ref, p.new, &o, &got);
 	o.threads = 7;
-	fits &= fit(&m, p.ref, p.new, &o, &again);
-	check_case(&m, fits && !memcmp(got.kernel, again.kernel, 3 * SIZE * SIZE * sizeof(float)),
+	fits &= fit(m, p.ref, p.new, &o, &again);
+	check_case(m, fits && !memcmp(got.kernel, again.kernel, 3 * SIZE * SIZE * sizeof(float)),
 		   "7 threads: other bytes");
 	psfmatch_free(&got);
 	psfmatch_free(&again);
-	check_end(&m, "psfmatch: the same bytes for any number of threads");
 }
 
 static void
@@ -663,8 +657,9 @@ check_psfmatch(void)
 		   "small units and stars that change leave the ratio of fluxes as it is",
 		   2 * CHANGES, 44, check_frames);
 	check_each("psfmatch: a picture matches itself", 2, 45, check_same_picture);
-	check_refusals();
-	check_threads();
+	check_each("psfmatch: pictures of different fields, and too few stars, are refused", 1, 46,
+		   check_refusals);
+	check_each("psfmatch: the same bytes for any number of threads", 1, 43, check_threads);
 	check_each("psfmatch: sums over stamps equal their definition", 6, 47, check_sums);
 	check_each("psfmatch: as many values are below the median as above", 199, 48,
 		   check_medians);

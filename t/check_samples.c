@@ -109,30 +109,19 @@ samples_are_measured(struct check_many *many, struct check_rng *r, size_t set)
 	img_free(&x);
 }
 
-static int
-ascending(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The sample of that percentile by sorting; 0 when none is finite. */
 static double
 percentile(const struct img *x, double percent)
 {
-	size_t all, n = 0, rank;
-	double *v, found;
+	size_t all, n = 0;
 
 	img_count(x, &all);
-	v = check_alloc(all, sizeof *v);
+	double *v = check_alloc(all, sizeof *v);
 	for (size_t i = 0; i < all; i++)
 		if (isfinite(sample(x, i)))
 			v[n++] = sample(x, i);
-	qsort(v, n, sizeof *v, ascending);
-	rank = n ? (size_t)(percent / 100 * (double)(n - 1) + .5) : 0;
-	found = n ? v[rank] : 0;
-	return found;
+	qsort(v, n, sizeof *v, check_ascending);
+	return n ? v[(size_t)(percent / 100 * (double)(n - 1) + .5)] : 0;
 }
 
 static void

@@ -107,7 +107,6 @@ typedef struct user_regs_struct regs;
 #define CALL(r) ((long)(r)->orig_rax)
 #define ARG0(r) ((r)->rdi)
 #define ARG2(r) ((r)->rdx)
-#define ARG3(r) ((r)->r10)
 
 /* Whether descriptor fd of the process is standard input or a file below this directory. */
 static bool
