@@ -168,34 +168,18 @@ calls_offer(enum kind kind)
 		   : 0;
 }
 
+/* Whether the call is to fail, of those at which the process stops. */
 static bool
 is_target(enum kind kind, pid_t pid, const regs *r)
 {
-	const long call = CALL(r);
 	const int fd = (int)ARG0(r);
-	const bool reads = call == SYS_read || call == SYS_pread64 || call == SYS_readv;
-	const bool writes = call == SYS_write || call == SYS_pwrite64 || call == SYS_writev;
 
-	switch (kind) {
-	case MMAP:
-		return call == SYS_mmap;
-	case WRITE:
-		return writes && fd != 2;
-	case READ:
-		return reads && is_ours(pid, fd);
-	case SHORT:
-		return (call == SYS_read || call == SYS_write) && fd != 2 && is_ours(pid, fd) &&
-		       ARG2(r) > 1;
-	case CLOSE:
-		return call == SYS_close && is_for_writing(pid, fd);
-	case RENAME:
-		return call == SYS_rename || call == SYS_linkat;
-	case THREAD:
-		return call == SYS_clone || call == SYS_clone3;
-	case MEMORY:
-		break;
-	}
-	return false;
+	if (CALL(r) == NONE)
+		return false;
+	return kind == WRITE   ? fd != 2
+	       : kind == READ  ? is_ours(pid, fd)
+	       : kind == SHORT ? fd != 2 && is_ours(pid, fd) && ARG2(r) > 1
+			       : kind != CLOSE || is_for_writing(pid, fd);
 }
 
 static int
