@@ -162,11 +162,7 @@ memalign(size_t align, size_t n)
 	return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
 }
 
-void *
-aligned_alloc(size_t align, size_t n)
-{
-	return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(align, n);
-}
+void *aligned_alloc(size_t align, size_t n) __attribute__((alias("memalign")));
 
 int
 posix_memalign(void **p, size_t align, size_t n)
