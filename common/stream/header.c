@@ -500,23 +500,15 @@ static bool
 has(const struct img_axis *a, enum axis_field field)
 {
 	const bool min = !isnan(a->min) && !a->directed;
+	const bool known[] = {[AXIS_SIZE] = true,
+			      [AXIS_KIND] = a->kind[0],
+			      [AXIS_CENTRE] = a->centre != IMG_UNCENTRED || min,
+			      [AXIS_SPACING] = !isnan(a->spacing) && !a->directed,
+			      [AXIS_MIN] = min,
+			      [AXIS_LABEL] = a->label,
+			      [AXIS_UNIT] = a->unit};
 
-	switch (field) {
-	case AXIS_KIND:
-		return a->kind[0] != 0;
-	case AXIS_CENTRE:
-		return a->centre != IMG_UNCENTRED || min;
-	case AXIS_SPACING:
-		return !isnan(a->spacing) && !a->directed;
-	case AXIS_MIN:
-		return min;
-	case AXIS_LABEL:
-		return a->label != NULL;
-	case AXIS_UNIT:
-		return a->unit != NULL;
-	default:
-		return true;
-	}
+	return known[field];
 }
 
 /*
