@@ -9,36 +9,48 @@
 /* ---- other names ---- */
 
 static const struct {
-	const char *of, *names, *is;
+	const char *of, *entries;
 } aliases[] = {
 #include "common/base/aliases.inc"
 };
 
 enum { ALIASES = sizeof aliases / sizeof *aliases };
 
+/* Is a word among those before = or the end? */
 static bool
 has_word(const char *words, const char *word, size_t n)
 {
-	for (; *words; words += strcspn(words, " "), words += *words == ' ')
-		if (strcspn(words, " ") == n && !strncmp(words, word, n))
+	for (size_t len;; words += len + 1) {
+		len = strcspn(words, " =");
+		if (len == n && !strncmp(words, word, n))
 			return true;
-	return false;
+		if (words[len] != ' ')
+			return false;
+	}
 }
 
-static bool
-concerns_us(size_t row)
+/* Returns the entry of the program behind entry `e` of row *row; the first one of all: NULL, 0. NULL: there are no more. */
+static const char *
+next_entry(size_t *row, const char *e)
 {
-	return !*aliases[row].of || has_word(aliases[row].of, weir_prog, strlen(weir_prog));
+	e = e ? e + strlen(e) + 1 : aliases[*row].entries;
+	while (!*e ||
+	       (*aliases[*row].of && !has_word(aliases[*row].of, weir_prog, strlen(weir_prog)))) {
+		if (++*row == ALIASES)
+			return NULL;
+		e = aliases[*row].entries;
+	}
+	return e;
 }
 
 const char *
-opt_alias(size_t *row, const char *name, size_t n)
+opt_alias(size_t skip, const char *name, size_t n)
 {
-	while (*row < ALIASES) {
-		const size_t i = (*row)++;
-		if (concerns_us(i) && has_word(aliases[i].names, name, n))
-			return aliases[i].is;
-	}
+	size_t row = 0;
+
+	for (const char *e = NULL; (e = next_entry(&row, e));)
+		if (has_word(e, name, n) && !skip--)
+			return strchr(e, '=') + 1;
 	return NULL;
 }
 
@@ -378,18 +390,16 @@ put_index(const struct opt_program *p, const struct opt *row, size_t n, size_t o
 		format_help(&row[i], help);
 		printf("o\t\t%s --%s\t%s\n", i < own ? name : "NAME", row[i].name, help);
 	}
-	for (size_t i = 0; i < ALIASES; i++) {
-		const char *is = aliases[i].is, *name_at = aliases[i].names;
-		bool ours = strchr(is, ' ');
+	size_t at = 0;
+	for (const char *e = NULL; (e = next_entry(&at, e));) {
+		const char *is = strchr(e, '=') + 1, *be = strchr(is, ' ') ? "" : "is ";
+		bool ours = !*be;
 
 		for (size_t k = 0; k < own; k++)
 			ours |= !strncmp(is + 2, row[k].name, strcspn(is + 2, "="));
-		for (int len; ours && concerns_us(i) && *name_at;
-		     name_at += len + (name_at[len] == ' ')) {
-			len = (int)strcspn(name_at, " ");
-			printf("o\t\t%s --%.*s\t%s%s\n", name, len, name_at,
-			       strchr(is, ' ') ? "" : "is ", is);
-		}
+		for (const char *word = e; ours && word < is; word += strcspn(word, " =") + 1)
+			printf("o\t\t%s --%.*s\t%s%s\n", name, (int)strcspn(word, " ="), word, be,
+			       is);
 	}
 }
 

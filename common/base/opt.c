@@ -510,7 +510,7 @@ alias_of(const struct rows *r, const char *given, const char *name, size_t n)
 {
 	const char *is;
 
-	for (size_t row = 0; (is = opt_alias(&row, name, n));) {
+	for (size_t skip = 0; (is = opt_alias(skip, name, n)); skip++) {
 		if (strchr(is, ' '))
 			die_usage("option '%s' is unknown: %s", given, is);
 		for (size_t i = 0; i < r->n; i++)

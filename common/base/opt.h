@@ -126,9 +126,9 @@ void opt_put_completion(int shell, const struct opt_program *p, const struct opt
 
 /*
  * What the option called name[0..n) in other programs is here: "--option", "--option=value", or what a message says instead, which
- * has a blank. It is found from *row on, 0 at first, and *row is then behind it. NULL: there is no other. Pure: help.c.
+ * has a blank. The first `skip` that have the name are passed over. NULL: there is no other. Pure: help.c.
  */
-const char *opt_alias(size_t *row, const char *name, size_t n);
+const char *opt_alias(size_t skip, const char *name, size_t n);
 
 /* --- numbers inside an argument -------------------------------------------------------------- */
 
