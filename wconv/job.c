@@ -598,7 +598,7 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 		     size = img_type_size(q->out);
 	const bool keep = args->steps && args->nan == WCONV_NAN_PROPAGATE,
 		   single = w->size == sizeof(float), whole = !img_is_float(q->out),
-		   has_sign = (q->out - IMG_I8) % 2 == 0 && !q->top;
+		   has_sign = (q->out - IMG_I8) % 2 == 0 && !(q->top > 0);
 	const double end = ldexp(1, (int)(8 * size) - has_sign), lo = has_sign ? -end : 0,
 		     hi = q->top > 0 ? q->top : fmin(end - 1, nextafter(end, 0));
 
