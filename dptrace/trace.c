@@ -92,6 +92,7 @@ trace_take(struct trace *t, size_t i, const struct dptrace_plan *q, size_t j)
 
 	if (!t->again && !(t->again = weir_calloc(p->nline, sizeof *t->again)))
 		raw_die(t->in, "no memory for %zu lines", p->nline);
+	weir_free(t->again[i]);
 	t->again[i] = weir_xalloc(by->n, sizeof **t->again);
 	memcpy(t->again[i], by->v, by->n * sizeof *by->v);
 	memcpy(p->shape + p->first[i], q->shape + q->first[j],
