@@ -268,6 +268,7 @@ struct radon_work {
 	struct radon_evidence *evidence; /* owned; NULL: NU is that of the options */
 	struct radon_adapter *adapt;	 /* owned; NULL: no adaptive subtraction */
 	struct radon_irls *irls; /* owned; for sparse, and for the inverses of hyperbolic curves */
+	float *explained;	 /* of radon_explain() */
 };
 
 #endif

@@ -318,16 +318,20 @@ run_in_time(const struct radon_core *c, struct radon_work *w, const float *in, f
 }
 
 void
+radon_explain(struct radon_work *w, float *explained)
+{
+	w->explained = explained;
+}
+
+void
 radon_run(const struct radon_plan *p, struct radon_work *w, const float *in, float *out,
 	  struct radon_report *report)
 {
 	const struct radon_core *c = &p->core;
 	struct radon_report own, *r = report ? report : &own;
 
-	*r = (struct radon_report){.edge = {NAN, NAN},
-				   .nu = c->o.nu,
-				   .adapt = INFINITY,
-				   .explained = report ? report->explained : NULL};
+	*r = (struct radon_report){
+	    .edge = {NAN, NAN}, .nu = c->o.nu, .adapt = INFINITY, .explained = w->explained};
 	if (w->evidence && radon_evidence_run(w->evidence, in, &r->nu)) {
 		r->nu = NAN;
 		return;

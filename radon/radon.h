@@ -167,7 +167,7 @@ struct radon_report {
 	/* The NU of the run. NaN: there was no memory to find it, and the result is not written. */
 	double nu;
 	struct radon_mute mute; /* sparse with mute.find: what the run found */
-	/* [nx], or NULL: sparse sets the part of the energy of each trace that the panel explains. The caller sets the pointer. */
+	/* [nx]: the part of the energy of each trace that the panel explains; NULL without radon_explain(); borrowed */
 	float *explained;
 	/* The L of adaptive subtraction; infinite: what was subtracted stayed as it was. */
 	double adapt;
@@ -192,6 +192,9 @@ bool radon_fits(const struct radon_options *o, size_t *ntau, size_t *lead);
 /* Allocates the work of one gather that `threads` threads transform. Returns NULL when there is no memory. */
 struct radon_work;
 struct radon_work *radon_work(const struct radon_plan *p, int threads);
+
+/* Where the runs of sparse plans leave what report.explained is, [nx]; NULL, as at first: nowhere. */
+void radon_explain(struct radon_work *w, float *explained);
 void radon_work_free(struct radon_work *w); /* accepts NULL */
 
 /*

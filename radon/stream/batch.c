@@ -441,12 +441,12 @@ run_one(const struct run *r, struct radon_work *w, struct gather *g)
 {
 	const bool ask = g->whole && r->o->balance == BALANCE_AUTO && g->o.mode == RADON_SPARSE;
 
-	g->report.explained = ask ? g->balanced + g->o.nx * (g->o.nt + 1) : NULL;
+	radon_explain(w, ask ? g->balanced + g->o.nx * (g->o.nt + 1) : NULL);
 	radon_run(r->plan, w, g->in, g->out, &g->report);
 	if (ask && !gather_suits_balance(g)) {
 		g->in = g->whole;
 		g->whole = NULL;
-		g->report.explained = NULL;
+		radon_explain(w, NULL);
 		radon_run(r->plan, w, g->in, g->out, &g->report);
 	}
 	if (!isnan(g->report.nu))
