@@ -73,7 +73,7 @@ sky_place(const struct job *j, struct img *y)
 	for (int a = 0; a < 2; a++) {
 		const double value[] = {(double)(y->axis[a].n / 2 + 1), j->degrees[a],
 					j->centre[a]};
-		char name[16];
+		char name[24];
 
 		for (int i = 0; i < 3; i++) {
 			snprintf(name, sizeof name, "fits.%.5s%d", &"CRPIXCDELTCRVAL"[5 * i],
