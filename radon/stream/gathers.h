@@ -56,10 +56,10 @@ struct gather {
 	bool *live;
 	const float *in; /* the samples: those of `rows`, of the mapped plane, or balanced ones */
 	const float *whole; /* the samples before they were balanced; NULL: they are not */
-	float *
-	    balanced; /* owned: the balanced ones, a strength for each trace, and what is explained */
-	struct trace *trace,
-	    *strong; /* owned: from weak to strong; the strongest `third` of them */
+	/* Owned: the balanced ones, a strength for each trace, and the part of it that the panel explains. */
+	float *balanced;
+	/* Owned: the live traces from weak to strong. strong: the first of the strongest `third` of them. */
+	struct trace *trace, *strong;
 	size_t room_balanced, room_trace, third;
 	bool uneven;	   /* one trace is far louder than those beside it, or some than most */
 	struct img map;	   /* owned: that plane, where it is mapped */
