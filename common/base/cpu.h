@@ -50,21 +50,25 @@ const char *cpu_misnamed(void);
 
 #define CPU_INLINE static inline __attribute__((always_inline))
 
+/* The levels as lists of instructions: arch= does not go with a -march= of conda or Spack, whose tuning is another. */
+#define CPU_V3 "avx2,fma,bmi,bmi2,lzcnt,movbe,f16c"
+#define CPU_V4 "avx2,fma,bmi,bmi2,lzcnt,movbe,f16c,avx512f,avx512bw,avx512cd,avx512dq,avx512vl"
+
 #if defined(__x86_64__) && !defined(__AVX__)
-#define CPU_CLONES(give, type, name, params, args)                                  \
-	CPU_INLINE type name##_leaf params;                                         \
-	CPU_CLONE(give, type, name, generic, noinline, params, args)                \
-	CPU_CLONE(give, type, name, avx2, target("arch=x86-64-v3"), params, args)   \
-	CPU_CLONE(give, type, name, avx512, target("arch=x86-64-v4"), params, args) \
-	static inline type name params                                              \
-	{                                                                           \
-		if (weir_cpu == CPU_AVX512)                                         \
-			give name##_avx512 args;                                    \
-		else if (weir_cpu == CPU_AVX2)                                      \
-			give name##_avx2 args;                                      \
-		else                                                                \
-			give name##_generic args;                                   \
-	}                                                                           \
+#define CPU_CLONES(give, type, name, params, args)                        \
+	CPU_INLINE type name##_leaf params;                               \
+	CPU_CLONE(give, type, name, generic, noinline, params, args)      \
+	CPU_CLONE(give, type, name, avx2, target(CPU_V3), params, args)   \
+	CPU_CLONE(give, type, name, avx512, target(CPU_V4), params, args) \
+	static inline type name params                                    \
+	{                                                                 \
+		if (weir_cpu == CPU_AVX512)                               \
+			give name##_avx512 args;                          \
+		else if (weir_cpu == CPU_AVX2)                            \
+			give name##_avx2 args;                            \
+		else                                                      \
+			give name##_generic args;                         \
+	}                                                                 \
 	CPU_INLINE type name##_leaf params
 #define CPU_CLONE(give, type, name, level, how, params, args)  \
 	__attribute__((how)) static type name##_##level params \

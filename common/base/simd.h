@@ -14,6 +14,8 @@
 #ifndef WEIR_BASE_SIMD_H
 #define WEIR_BASE_SIMD_H
 
+#include "common/base/cpu.h"
+
 #ifndef VARIANT
 #error "the file is compiled for the variants that its first line names"
 #endif
@@ -32,10 +34,10 @@
 
 #if defined(FOR_avx512)
 #define BYTES  64
-#define TARGET "arch=x86-64-v4"
+#define TARGET CPU_V4
 #elif defined(FOR_avx2)
 #define BYTES  32
-#define TARGET "arch=x86-64-v3"
+#define TARGET CPU_V3
 #else
 #define BYTES 16
 #endif
