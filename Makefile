@@ -297,6 +297,10 @@ dist:
 deb: dist
 	t/deb $(B) $(VERSION)
 
+# Recipes for conda, Spack and Homebrew that build the archive of dist: URL= is where users find it.
+recipes: dist
+	t/recipes $(B) $(VERSION) '$(URL)' '$(HOMEPAGE)'
+
 # The pages of man/ as linked HTML with pictures, those of `make demo` too where that has run: $(B)/html/index.html.
 html:
 	t/html $(B)/html $(wildcard $(B)/demo)
@@ -322,13 +326,14 @@ help:
 #? install         to DESTDIR and PREFIX (/usr/local), with PROGRAM_PREFIX before each name; uninstall. STRIP=: keeps the
 #?                 symbols; NATIVE=BUILD, a build for this machine, writes the completions of a cross build
 #? dist            the sources of the last commit as one file; deb: a Debian package of them
+#? recipes         for conda, Spack and Homebrew, of that file, which lies at URL=; t/packaging/Dockerfile makes an image
 #? html            the pages as linked HTML with pictures, in build/html
 #? clean           removes build/
 #?
 #? NVCC= leaves CUDA out, ARCHS='80 90' are its architectures, MARCH=native, CC=clang, B=DIRECTORY, V=1 shows the commands
 
 force:
-.PHONY: all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb html clean help force
+.PHONY: all check cpus san races bench gpu-kit demo fuzz fuzz-programs lint format deps deps-dev install uninstall dist deb recipes html clean help force
 .DELETE_ON_ERROR:
 
 -include $(shell find $(B)/obj $(B)/t -name '*.d' 2>/dev/null)
