@@ -1,3 +1,4 @@
+# needs: numpy, scipy
 """dptrace on generated lines of known course (gen_dptrace), default options, seeds 201 to 248.
 
 For each object and noise the mean distance to the course in px, both ways, the larger; in brackets that of the worst

@@ -1,3 +1,4 @@
+# needs: numpy
 """dptrace on real lines, beside scikit-image's route_through_array and OpenCV's intelligent scissors.
 
 The directory that WEIR_LINES names has one of three layouts:

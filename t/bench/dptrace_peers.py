@@ -1,3 +1,4 @@
+# needs: numpy
 """Whole traces of dptrace, one thread, against scikit-image's route_through_array and OpenCV's intelligent scissors.
 
 Twelve pictures of 512 x 512 with one line (gen_dptrace, noise 1), points 357 pixels apart. dptrace's time is what it

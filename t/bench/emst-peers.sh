@@ -2,15 +2,14 @@
 # emst and SciPy on the same points: the program as a user runs it, and the tree of SciPy's single linkage, each timed
 # around its whole run; medians of three runs in turn.
 echo 'mlpack: left out, Debian 12 has no package of it'
-python=/usr/bin/python3
-$python -c 'import scipy.cluster.hierarchy' 2>/dev/null || {
+$WEIR_PYTHON -c 'import scipy.cluster.hierarchy' 2>/dev/null || {
 	echo "left out: python3-scipy is not installed"
 	exit 0
 }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 gen --type=double noise 3 10000 >"$dir/points.nrrd"
-$python - "$dir/points.nrrd" <<-'END'
+$WEIR_PYTHON - "$dir/points.nrrd" <<-'END'
 	import subprocess, sys, time
 	import numpy as np
 	from scipy.cluster import hierarchy

@@ -1,3 +1,4 @@
+# needs: numpy, sklearn.cluster
 """Classes of points by emst, k-means and single linkage, beside classes that people have drawn or know.
 
 The directory that WEIR_CLUSTERS names holds batteries, directories of sets as in clustering-data-v1 (Gagolewski 2022): the

@@ -1,3 +1,4 @@
+# needs: numpy, PIL
 """Photographs in few colours: rawpalette and what else reduces colours, without and with dithering.
 
 The directory that WEIR_PHOTOS names holds photographs as PPM or PNG files. The words of WEIR_COLOURS are the numbers of

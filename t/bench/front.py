@@ -1,3 +1,4 @@
+# needs: numpy, scipy
 """The table "How fast" of README.md: whole processes of ours, from files to /dev/null, at two levels of instructions, beside
 what a user of Python or Octave calls, in memory. All take turns; figures are medians. A peer that is absent is left out.
 """

@@ -2,8 +2,7 @@
 # Reconstruction against scikit-image, Octave's image package and ITK, each in its own process, on the same arrays, one
 # thread: seconds of the reconstruction alone as each reports them, rounds taken in turn, and whether the results are equal.
 set -eu
-python=/usr/bin/python3
-$python -c 'import numpy' 2>/dev/null || {
+$WEIR_PYTHON -c 'import numpy' 2>/dev/null || {
 	echo "numpy is absent: no comparison with scikit-image, Octave and ITK"
 	exit 0
 }
@@ -16,7 +15,7 @@ for headers in /usr/include/ITK-*; do
 	g++ -std=c++17 -O3 -DNDEBUG -I"$headers" -o "$dir/itk" t/bench/morphrec-itk.cxx \
 		-l"ITKCommon-$version" -l"itkvnl-$version" -l"itkvnl_algo-$version" 2>/dev/null && break
 done
-$python - "$dir" <<'PYTHON'
+$WEIR_PYTHON - "$dir" <<'PYTHON'
 import json, os, shutil, subprocess, sys, time
 import numpy as np
 try:

@@ -50,4 +50,4 @@ echo "adjoint 512x512x512"
 commands=("radon, 1 thread=radon --quiet -t 1 -q -0.3:0.6:512 -X 5120 cube.nrrd >/dev/null")
 ! have sfradon || commands+=("sfradon=sfradon inv=n parab=y x0=5120 np=512 dp=0.00176 p0=-0.3 <cube.rsf >/dev/null out=stdout")
 interleave -n 5 "${commands[@]}"
-/usr/bin/python3 -c 'import pylops' 2>/dev/null || echo "PyLops is not installed"
+$WEIR_PYTHON -c 'import pylops' 2>/dev/null || echo "PyLops is not installed"

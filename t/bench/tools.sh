@@ -7,13 +7,12 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$dir"
-python=/usr/bin/python3
 
 # peers MODULE NAME: the command of tools_peers.py NAME, if Python has that module.
 commands=()
 peers() {
-	if $python -c "import $1" 2>/dev/null; then
-		commands+=("$1 $2=$python $here/tools_peers.py $2")
+	if $WEIR_PYTHON -c "import $1" 2>/dev/null; then
+		commands+=("$1 $2=$WEIR_PYTHON $here/tools_peers.py $2")
 	else
 		echo "$1: not installed"
 	fi

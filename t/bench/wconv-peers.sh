@@ -7,7 +7,6 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$dir"
-python=/usr/bin/python3
 
 gen --type=float noise 4096 4096 >i.nrrd
 gen kernels 100 32 32 >k.nrrd
@@ -20,13 +19,13 @@ pgmtoraw i.nrrd | rawtopnm --range=0:1 >i.pgm
 
 commands=('wconv=wconv -k k.nrrd --place=corner i.nrrd >o.nrrd' 'wconv, one thread=wconv -t 1 -k k.nrrd --place=corner i.nrrd >o.nrrd')
 for module in scipy cv2; do
-	if ! $python -c "import $module" 2>/dev/null; then
+	if ! $WEIR_PYTHON -c "import $module" 2>/dev/null; then
 		echo "$module: not installed"
 		continue
 	fi
 	case $module in
-	scipy) commands+=("scipy per kernel=$python $here/wconv_peers.py kernels" "scipy per cell=$python $here/wconv_peers.py cells") ;;
-	cv2) commands+=("OpenCV filter2D=$python $here/wconv_peers.py filter2D") ;;
+	scipy) commands+=("scipy per kernel=$WEIR_PYTHON $here/wconv_peers.py kernels" "scipy per cell=$WEIR_PYTHON $here/wconv_peers.py cells") ;;
+	cv2) commands+=("OpenCV filter2D=$WEIR_PYTHON $here/wconv_peers.py filter2D") ;;
 	esac
 done
 echo "M = 4096, N_K = 32, N = 100, files to file"
@@ -42,9 +41,9 @@ fi
 echo "hotpants: left out, Debian has no package of it"
 interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
 
-if $python -c "import skimage, PIL" 2>/dev/null; then
+if $WEIR_PYTHON -c "import skimage, PIL" 2>/dev/null; then
 	echo "deconvolution: error inside, near the edges, seconds"
-	$python "$here/wconv_lucy.py"
+	$WEIR_PYTHON "$here/wconv_lucy.py"
 else
 	echo "scikit-image: not installed"
 fi
