@@ -34,6 +34,11 @@ at() {
 	# Of the samples of this ring, one is 1000, and is left out.
 	rawmath 'x == 12 && y == 11 ? 1000 : a' ones >a
 	at '10,10 --radius=1 --annulus=1.5,3.1 a' 1 0 0 0
+	# The mean of equal samples is rounded, and leaves none of them out.
+	for v in .3 .7 12345.678; do
+		rawmath --type=double "x == 12 && y == 11 ? 1e4 * $v : $v" ones >a
+		for to in 3.1 4.2 6; do at "10,10 --radius=1 --annulus=1.5,$to a" $v; done
+	done
 }
 
 @test "flag 2 is of missing samples, and 4 of neighbours" {

@@ -317,9 +317,12 @@ find_level(const struct args *p, const double v[COLUMNS])
 		t = sum(p, &(struct ellipse){v[X], v[Y], 1, 1, 0, v[LABEL]}, mean, ring);
 		t.flux /= t.area; /* NaN of none */
 		t.variance = fmax(t.variance / t.area - t.flux * t.flux, 0);
+		/* Equal samples all stay, although their mean is rounded. */
+		const double far = 3 * sqrt(t.variance) + 1e-12 * (fabs(mean) + fabs(t.flux));
+
 		t.flux = mean += t.flux;
-		ring[2] = fmax(ring[2], mean - 3 * sqrt(t.variance));
-		ring[3] = fmin(ring[3], mean + 3 * sqrt(t.variance));
+		ring[2] = fmax(ring[2], mean - far);
+		ring[3] = fmin(ring[3], mean + far);
 	}
 	return t;
 }
