@@ -393,9 +393,28 @@ numbers() {
 	fails 1 'traces:= is not a list of numbers' rawtosegy --headers=i.sgy <(sed 's/^traces:=1:2:/traces:=1:/' m)
 	fails_later 1 'trace 3: i.sgy has no trace 9' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:9:0.4/' m)
 	fails_later 1 'traces:= leads to' rawtosegy --headers=i.sgy <(sed 's/3:2:0.4/3:2:4e9/' m)
-	# In a plane they lie between three.
-	segytoraw i.sgy | radon -q 0:.1:3 --qy=0:.1:3 -X 150 --quiet | radon --model --quiet --offsets=<(echo 20 5 90 5) >m
-	fails_later 1 'traces:= has nan, which is no number of a trace' rawtosegy --headers=i.sgy m
+}
+
+@test "radon, segy: in a plane a new trace has the header of the nearest one, moved; what its neighbours share stays" {
+	# Three traces of one source, at 1,2, in dm: the groups are 10,0, 0,20 and -30,0 m from it.
+	poke_all i.sgy 3600 70 ff f6
+	poke_all i.sgy 3600 72 00 00 00 0a 00 00 00 14
+	for k in "0 6e 14" "1 0a dc"; do
+		set -- $k
+		poke i.sgy $((3680 + 256 * $1)) 00 00 00 $2 00 00 00 $3
+	done
+	poke i.sgy $((3680 + 512)) ff ff fe de 00 00 00 14
+	segytoraw i.sgy | rawinfo | grep -x -e 'offset-x:=10 0 -30' -e 'offset-y:=0 20 0' | wc -l | grep -x 2
+	segytoraw i.sgy | radon -q 0:.1:3 --qy=0:.1:3 -X 150 --quiet | radon --model --quiet --offsets=<(echo 9 1 0 20 -3 -4) >m
+	same <(numbers <m) '1:2:0 2 1:2:0'
+	rawtosegy --headers=i.sgy m >m.sgy
+	segytoraw m.sgy | rawinfo | grep -x -e 'offset-x:=9 0 -3' -e 'offset-y:=1 20 -4' -e 'offsets:=9 [-0-9]* 5' | wc -l | grep -x 3
+	for k in 0 1 2; do tail -c +$((3673 + 256 * k)) m.sgy | head -c 8 | od -An -tx1; done | uniq | xargs | grep -x '00 00 00 0a 00 00 00 14'
+	# Traces with one midpoint keep it: source and group move by half, each its way.
+	poke i.sgy 3672 00 00 00 0a 00 00 00 14 00 00 00 6e 00 00 00 14
+	poke i.sgy $((3672 + 256)) 00 00 00 32 00 00 00 14 00 00 00 46 00 00 00 14
+	rawtosegy --headers=i.sgy m | tail -c +3673 | head -c 16 | od -An -tx1 | xargs | grep -x '00 00 00 0f 00 00 00 0f 00 00 00 69 00 00 00 19'
+	fails_later 1 'numbers in offset-x:=, and 3 in offset-y:=' rawtosegy --headers=i.sgy <(sed 's/^offset-x:=9 /&1 /' m)
 }
 
 @test "su, segy: traces that are cut in time keep their headers but for ns and delrt" {

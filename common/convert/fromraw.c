@@ -39,6 +39,8 @@ struct feed {
 	 */
 	double *list;
 	size_t listed;
+	double *place; /* owned: where the item's traces lie in a plane, pairs; NULL: on a line */
+	size_t placed;
 	double number;	   /* of the trace whose header was taken */
 	bool wait;	   /* the item's traces were sorted, and return to the order of the file */
 	FILE *scratch;	   /* the records that wait; NULL: none has yet */
@@ -141,6 +143,21 @@ read_list(struct feed *f, const struct img *x, const char *name, size_t n, size_
 	f->listed = count;
 }
 
+/* Finds where the traces lie in a plane, of an item whose offsets are not those on a line. */
+static void
+read_places(struct feed *f, const struct img *x)
+{
+	struct why why;
+
+	weir_free(f->place);
+	f->place = NULL;
+	if (x->dim < 2 || img_key(x, "offsets") || !img_key(x, "offset-x"))
+		return;
+	f->place = axiskeys_offsets(x, 2, false, &f->placed, &why);
+	if (!f->place)
+		raw_die(f->in, "%s", why.text);
+}
+
 /* Finds the header words that keys of the item give. No sample is placed by them, so what is no number of a header is left out. */
 static void
 read_keys(struct feed *f, const struct img *x)
@@ -223,6 +240,40 @@ find_record(struct feed *f, size_t j, double number)
 	return r;
 }
 
+static void
+store_word(struct feed *f, size_t j, size_t at, double x)
+{
+	if (!(fabs(x) < 0x1p31 - 1))
+		raw_die(f->in, "trace %zu: traces:= leads to %g in a header", j + 1, real_shown(x));
+	bytes_store(f->record + at, 4, f->sink->little, (uint64_t)lrint(x));
+}
+
+/*
+ * Moves source and group of trace j, whose header is a, to its place in the plane. What the nearest two have in common stays: the
+ * source, the group, or else the midpoint. Coordinates that are angles stay.
+ */
+static void
+place_header(struct feed *f, size_t j, const unsigned char *a, const unsigned char *b)
+{
+	const size_t source = TRACE_SX, group = TRACE_SX + 8;
+	const bool little = f->sink->little;
+	const double *const to = f->place + 2 * (j % (f->placed / 2));
+	const double unit = traces_scaled(1, trace_word(a + TRACE_SCALCO, 2, little)),
+		     part = !memcmp(a + source, b + source, 8) ? 0
+			    : !memcmp(a + group, b + group, 8) ? 1
+							       : .5;
+
+	store_word(f, j, TRACE_OFFSET, hypot(to[0], to[1]));
+	for (size_t k = 0; k < 2 && trace_word(a + TRACE_COUNIT, 2, little) < 2; k++) {
+		const double s = trace_word(a + source + 4 * k, 4, little),
+			     g = trace_word(a + group + 4 * k, 4, little),
+			     more = to[k] / unit - (g - s);
+
+		store_word(f, j, source + 4 * k, s - part * more);
+		store_word(f, j, group + 4 * k, g + (1 - part) * more);
+	}
+}
+
 /*
  * Makes the header of trace j of the item, which lies between two of the file, of that of the nearer one. Offset, elevations,
  * depths and coordinates are interpolated where both have the same scales of them. trid says that the trace was not recorded.
@@ -239,15 +290,16 @@ interpolate_header(struct feed *f, size_t j, const double v[3])
 	bytes_store(f->record + TRACE_TRID, 2, little, DUMMY);
 	if (memcmp(a + SCALES, b + SCALES, 4) || memcmp(a + TRACE_COUNIT, b + TRACE_COUNIT, 2))
 		return;
+	if (f->place) {
+		place_header(f, j, a, b);
+		return;
+	}
 	for (size_t at = TRACE_OFFSET; at < TRACE_COUNIT; at += 4) {
 		const double from = trace_word(a + at, 4, little),
-			     to = trace_word(b + at, 4, little), x = from + v[2] * (to - from);
+			     to = trace_word(b + at, 4, little);
 
-		if (!(fabs(x) < 0x1p31 - 1))
-			raw_die(f->in, "trace %zu: traces:= leads to %g in a header", j + 1,
-				real_shown(x));
 		if (at != SCALES)
-			bytes_store(f->record + at, 4, little, (uint64_t)lrint(x));
+			store_word(f, j, at, from + v[2] * (to - from));
 	}
 }
 
@@ -412,7 +464,9 @@ put_item(struct feed *f, const struct img *x)
 		if (!weir_mul(n, x->axis[a].n, &n))
 			raw_die(f->in, "too many traces");
 	read_list(f, x, heads ? "traces" : "offsets", n, heads ? 3 : 1);
-	if (!heads)
+	if (heads)
+		read_places(f, x);
+	else
 		read_keys(f, x);
 	if (!f->ns)
 		start(f, x);
@@ -479,7 +533,7 @@ traces_from_raw(struct traces_sink *s, const struct opt_program *program, int ar
 		put_trailers(&f, picked);
 	stats_add(&st, "traces", "%zu", f.trace);
 	stats_close(&st, f.in, f.out, o);
-	weir_free_all(f.held, f.list, f.raw, f.wide, f.data, f.record, f.old, f.fresh);
+	weir_free_all(f.held, f.list, f.place, f.raw, f.wide, f.data, f.record, f.old, f.fresh);
 	traces_close(&headers);
 	return 0;
 }

@@ -659,9 +659,8 @@ traces_key(int key, char name[TRACES_KEY_NAME])
 	return key_at[key];
 }
 
-/* Returns x times the scale; a scale below 0 is a divisor, and 0 is none. */
-static double
-scaled(double x, int32_t scale)
+double
+traces_scaled(double x, int32_t scale)
 {
 	return scale < 0 ? x / -(double)scale : scale > 0 ? x * scale : x;
 }
@@ -669,7 +668,8 @@ scaled(double x, int32_t scale)
 double
 traces_ms(const struct traces *t, const unsigned char *r, double time)
 {
-	return scaled(time, t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0);
+	return traces_scaled(time,
+			     t->scaled_times ? trace_word(r + TRACE_SCALET, 2, t->little) : 0);
 }
 
 double
@@ -690,8 +690,8 @@ add_offset(struct gather *g, const struct traces *t, const struct traces_args *a
 		at[i] = angles ? 0 : trace_word(r + TRACE_SX + 4 * i, 4, t->little);
 	where[0] = trace_word(r + TRACE_OFFSET, 4, t->little);
 	g->group |= at[2] != 0 || at[3] != 0;
-	where[1] = scaled(at[2] - at[0], scale);
-	where[2] = scaled(at[3] - at[1], scale);
+	where[1] = traces_scaled(at[2] - at[0], scale);
+	where[2] = traces_scaled(at[3] - at[1], scale);
 	where[DELAY] = args->delay_given ? args->delay * 1e3 : traces_delay(t, r);
 	where[NUMBER] = (double)t->trace;
 }

@@ -233,6 +233,9 @@ void traces_seek(struct traces *t, size_t trace);
 enum { TRACES_AHEAD = 32 };
 void traces_expect(struct traces *t, double trace);
 
+/* x times the scale; a scale below 0 is a divisor, and 0 is none. */
+double traces_scaled(double x, int32_t scale);
+
 /* The delay of the record r, and a time of its header words, in ms. */
 double traces_delay(const struct traces *t, const unsigned char *r);
 double traces_ms(const struct traces *t, const unsigned char *r, double time);

@@ -366,28 +366,52 @@ put_between(char *to, double x, const double *offset, const double *number, size
 			       way != 0 ? (x - from) / way : 0);
 }
 
+/* The same for a new trace in a plane: a:b:0, where it lies at neither of the nearest two. */
+static size_t
+put_nearest(char *to, const double x[2], const double *offset, const double *number, size_t m)
+{
+	double least[2] = {INFINITY, INFINITY};
+	size_t near[2] = {0};
+
+	for (size_t k = 0; k < m; k++) {
+		const double d = hypot(offset[2 * k] - x[0], offset[2 * k + 1] - x[1]);
+		const int i = d < least[0] ? 0 : 1;
+
+		if (!isfinite(number[k]) || !(d < least[i]))
+			continue;
+		least[1] = i ? d : least[0];
+		near[1] = i ? k : near[0];
+		least[0] = i ? least[0] : d;
+		near[0] = i ? near[0] : k;
+	}
+	return least[0] == 0
+		   ? (size_t)sprintf(to, "%.15g ", number[near[0]])
+		   : (size_t)sprintf(to, "%.15g:%.15g:0 ", number[near[0]], number[near[1]]);
+}
+
 /* Says by traces:= which traces of a file those at the offsets x lie between; `planes` of s->shape.nx of them, or 1. */
 static void
 key_between(const struct gathers *s, struct img *y, const double *x, size_t planes)
 {
 	const char *text = img_key(y, "traces"), *gather = img_key(y, "radon_gather");
-	const size_t n = text ? axiskeys_count(text) : 0, nx = s->shape.nx;
+	const size_t n = text ? axiskeys_count(text) : 0, nx = s->shape.nx, per = s->per;
 	double *number = weir_xalloc(n, sizeof *number), *offset = NULL;
 	size_t m, offsets = 0;
 	struct why why;
 
-	if (s->per == 1 && gather && word_size(&gather, 1, &m) &&
-	    word_reals(text, ' ', number, n) == n)
-		offset = axiskeys_offsets(y, 1, false, &offsets, &why);
+	if (gather && word_size(&gather, 1, &m) && word_reals(text, ' ', number, n) == n)
+		offset = axiskeys_offsets(y, per, false, &offsets, &why);
 	img_drop_key(y, "traces");
-	if (text && s->per == 2) /* there it lies between three */
-		axiskeys_set_numbers(y, "traces", &(double){NAN}, nx, 0);
-	if (offset && n && n % m == 0 && offsets % m == 0) {
-		const size_t rows = n > m || offsets > m ? s->planes : planes;
+	if (offset && n && n % m == 0 && offsets % (per * m) == 0) {
+		const size_t rows = n > m || offsets > per * m ? s->planes : planes;
 		char *list = weir_xalloc(rows * nx, 3 * 25), *t = list;
-		for (size_t j = 0; j < rows * nx; j++)
-			t += put_between(t, x[j % (planes * nx)], offset + j / nx * m % offsets,
-					 number + j / nx * m % n, m);
+		for (size_t j = 0; j < rows * nx; j++) {
+			const double *at = x + per * (j % (planes * nx)),
+				     *from = offset + per * m * (j / nx) % offsets,
+				     *of = number + j / nx * m % n;
+			t += per == 2 ? put_nearest(t, at, from, of, m)
+				      : put_between(t, *at, from, of, m);
+		}
 		t[-1] = 0;
 		img_set_key(y, "traces", "%s", list);
 		weir_free(list);
