@@ -130,7 +130,7 @@ dptrace_args(int argc, char **argv, char ***path, size_t *npath)
 	check_objective(&a);
 	check_like(&a);
 	check_share(&a, *npath);
-	a.gpu = gpu_use_list(&a.common);
+	a.gpu = gpu_use(&a.common, GPU_LIST | GPU_AUTO);
 	return a;
 }
 

@@ -36,14 +36,14 @@ trace_plan(struct trace *t, const struct args *a, const struct dptrace_image *im
 	struct dptrace_options o = dptrace_args_options(a);
 	struct why why;
 
-	t->gpu = a->gpu;
+	t->gpu = gpu_now(a->gpu);
 	t->held = false;
 	t->runner = (struct dptrace_runner){run_on_gpu, t};
-	o.runner = a->gpu ? &t->runner : NULL;
+	o.runner = t->gpu ? &t->runner : NULL;
 	if (dptrace_plan_lines(&t->p, image, lines->line, lines->nline, &o, &why))
 		die_of_plan(t, lines->nline, &why);
-	if (a->gpu)
-		gpu_dptrace_ahead(a->gpu, &t->p);
+	if (t->gpu)
+		gpu_dptrace_ahead(t->gpu, &t->p);
 }
 
 void
@@ -197,7 +197,7 @@ trace_scores(const struct args *a, const struct points *lines, struct report *r,
 	struct why why;
 
 	stats_charge(st, STATS_READ);
-	if (dptrace_given(given.v, given.n, given.d, &lines->line[0], &o, a->gpu ? &gpu : NULL, &t,
+	if (dptrace_given(given.v, given.n, given.d, &lines->line[0], &o, gpu_now(a->gpu) ? &gpu : NULL, &t,
 			  &why))
 		die("%s: %s%s", a->scores,
 		    *why.text ? why.text : "-g: ", *why.text ? "" : gpu_why(a->gpu));

@@ -179,7 +179,7 @@ args_parse(struct args *args, int argc, char **argv)
 		args->to = LABELS;
 	args->m = parse_size(args->min_size ? args->min_size : args->has_scale ? "20" : "1%");
 	check(args);
-	args->gpu = gpu_use(&args->common);
+	args->gpu = gpu_use(&args->common, GPU_AUTO);
 	args->reading =
 	    (struct reading){.common = &args->common,
 			     .of = args->neighbours ? VERTICES_PIXELS : VERTICES_COLOURS,

@@ -90,7 +90,7 @@ run_next(void *run)
 		raw_die(r->in, "%zu pixels; --neighbours takes at most 1073741823",
 			item.shape.inputs);
 	item_fill(&item, r->in, &r->args->reading);
-	if (r->args->gpu && r->tree) {
+	if (gpu_now(r->args->gpu) && r->tree) {
 		insist(r->in, vertices_lattice(&item.v));
 		gpu_emst_ahead(r->args->gpu, &item.v.set, r->args->method);
 	}

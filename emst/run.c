@@ -95,10 +95,12 @@ run_engine(struct emst_tree *t, struct vertices *v, const struct raw_in *in,
 {
 	const int threads = args->reading.threads;
 
-	if (args->gpu)
+	struct gpu *const gpu = gpu_now(args->gpu);
+
+	if (gpu)
 		insist(in, vertices_lattice(v));
-	insist_gpu(in, gpu_enter(args->gpu), args);
-	const int err = args->gpu      ? gpu_emst_run(args->gpu, &v->set, args->method, t)
+	insist_gpu(in, gpu_enter(gpu), args);
+	const int err = gpu	       ? gpu_emst_run(gpu, &v->set, args->method, t)
 			: args->method ? emst_run_brute(&v->set, threads, t)
 				       : emst_run(&v->set, threads, t);
 	insist_gpu(in, err, args);

@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct gpu_opening {
 	struct gpu *g;
 	char *list;
-	void (*refuse)(const char *why);
+	void (*refuse)(const char *why); /* NULL: the CPU computes instead */
+	bool ended, failed;		 /* the thread has ended; it could not open them */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
@@ -173,8 +175,12 @@ open_all(void *opening)
 	gpu_opening *const o = static_cast<gpu_opening *>(opening);
 	char why[GPU_WHY];
 
-	if (!open_in(o->g, o->list, why))
-		o->refuse(why);
+	if (!open_in(o->g, o->list, why)) {
+		o->failed = true;
+		if (o->refuse)
+			o->refuse(why);
+	}
+	__atomic_store_n(&o->ended, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -253,8 +259,10 @@ gpu_start(const char *list, void (*refuse)(const char *why))
 	/* The driver makes 8 queues to a device, and each costs a process some 12 ms. Two are used here. */
 	setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
 
-	if (!g || !o || !seen)
+	if ((!g || !o || !seen) && refuse)
 		refuse("no memory");
+	if (!g || !o || !seen)
+		return NULL;
 	o->g = g;
 	o->list = seen;
 	o->refuse = refuse;
@@ -266,6 +274,19 @@ gpu_start(const char *list, void (*refuse)(const char *why))
 		o->over = true;
 	}
 	return g;
+}
+
+struct gpu *
+gpu_now(struct gpu *g)
+{
+	gpu_opening *const o = g ? g->opening : NULL;
+
+	if (!o || o->refuse)
+		return g;
+	if (!__atomic_load_n(&o->ended, __ATOMIC_ACQUIRE))
+		return NULL;
+	finish(o);
+	return o->failed ? NULL : g;
 }
 
 void
@@ -297,6 +318,8 @@ gpu_close(struct gpu *g)
 	if (!g)
 		return;
 	if (gpu_opening *const o = g->opening) {
+		if (!o->refuse && !__atomic_load_n(&o->ended, __ATOMIC_ACQUIRE))
+			_exit(0);
 		finish(o);
 		pthread_mutex_destroy(&o->lock);
 		free(o->list);

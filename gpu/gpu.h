@@ -32,13 +32,22 @@ struct gpu *gpu_open(const char *list, char why[GPU_WHY]);
 struct gpu *gpu_start(const char *list, void (*refuse)(const char *why));
 
 /*
+ * For a program that computes the same bytes on the CPU: where refuse of gpu_start() was NULL, the CPU computes until the devices
+ * are open, and everything where they cannot be. Returns what is to compute now: g, or NULL for the CPU.
+ */
+struct gpu *gpu_now(struct gpu *g);
+
+/*
  * Waits until g is open, and makes it the device of this host thread, before its first run: the threads of runs may take turns.
  * The thread that called gpu_open() need not say so, nor one that calls a function of several devices. Returns 0 or -EIO. It
  * accepts NULL.
  */
 int gpu_enter(struct gpu *g);
 
-/* Closes the devices and frees all memory on them. It accepts NULL. */
+/*
+ * Closes the devices and frees all memory on them. It accepts NULL. Where refuse was NULL and they are not open yet, it ends the
+ * process with status 0, since the driver cannot be stopped: nothing may be left to do.
+ */
 void gpu_close(struct gpu *g);
 
 /* Frees the device memory that functions keep for their next call. */

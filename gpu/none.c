@@ -27,8 +27,15 @@ struct gpu *
 gpu_start(const char *list, void (*refuse)(const char *why))
 {
 	(void)list;
-	refuse(state);
+	if (refuse)
+		refuse(state);
 	return NULL;
+}
+
+struct gpu *
+gpu_now(struct gpu *g)
+{
+	return g;
 }
 
 const char *

@@ -16,31 +16,38 @@ gpu_refuse(const char *why)
 }
 
 /*
+ * What a program takes of -g: several devices; `auto', for which it computes the same bytes on the CPU, and asks gpu_now() for each
+ * item. Otherwise they are wrong usage.
+ */
+enum { GPU_LIST = 1, GPU_AUTO = 2 };
+
+/*
  * Opens the devices of -g, while the program reads and plans; NULL when -g was not given. The process dies when they cannot be
- * opened, before gpu_enter() returns.
+ * opened, before gpu_enter() returns; but not with `auto'.
  */
 static inline struct gpu *
-gpu_use_list(const struct opt_common *o)
+gpu_use(const struct opt_common *o, int takes)
 {
-	return o->gpu ? gpu_start(o->gpu, gpu_refuse) : NULL;
-}
+	const bool automatic = o->gpu && !strcmp(o->gpu, "auto");
 
-/* The same for a program that runs on one device: a list is wrong usage. */
-static inline struct gpu *
-gpu_use(const struct opt_common *o)
-{
-	if (o->gpu && strchr(o->gpu, ','))
+	if (o->gpu && strchr(o->gpu, ',') && !(takes & GPU_LIST))
 		die_usage("-g: '%s' is a list, and %s runs on one GPU", o->gpu, weir_prog);
-	return gpu_use_list(o);
+	if (automatic && !(takes & GPU_AUTO))
+		die_usage("-g: auto is for programs whose bytes are the same on a GPU; the last "
+			  "digits of %s differ",
+			  weir_prog);
+	if (automatic)
+		return gpu_start("", NULL);
+	return o->gpu ? gpu_start(o->gpu, gpu_refuse) : NULL;
 }
 
 /* Adds the devices' names and times to --stats. It accepts NULL. */
 static inline void
-gpu_report(const struct gpu *g, struct stats *st)
+gpu_report(struct gpu *g, struct stats *st)
 {
 	double kernels, copies;
 
-	if (!g)
+	if (!gpu_now(g))
 		return;
 	gpu_seconds(g, &kernels, &copies);
 	st->device = gpu_name(g);

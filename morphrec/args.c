@@ -237,6 +237,6 @@ morphrec_args(int argc, char **argv)
 	}
 	if (a.max_mem && !a.common.max_bytes)
 		a.common.max_bytes = SIZE_MAX;
-	a.gpu = gpu_use_list(&a.common);
+	a.gpu = gpu_use(&a.common, GPU_LIST | GPU_AUTO);
 	return a;
 }

@@ -74,6 +74,7 @@ struct item {
 	struct spool_pages pages;
 	struct progress bar;
 	struct morphrec_plan p;
+	struct gpu *gpu; /* what reconstructs it; NULL: the CPU */
 	/* samples of all arrays that were reconstructed so far: those where the marker was beyond the mask, all that are no NaN */
 	size_t beyond, known;
 };

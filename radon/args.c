@@ -395,5 +395,5 @@ radon_args(int argc, char **argv, struct gathers_options *g, char ***operand, si
 	g->cut = a->cut;
 	g->balance = (enum gathers_balance)a->balance;
 	g->common = &a->common;
-	g->gpu = gpu_use_list(&a->common);
+	g->gpu = gpu_use(&a->common, GPU_LIST);
 }

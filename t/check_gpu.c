@@ -55,6 +55,28 @@ unusable_devices_are_refused(void)
 	check_end(&m, name);
 }
 
+/* --gpu=auto: what is open is taken, and what cannot be opened refuses nothing. */
+static void
+devices_take_over(void)
+{
+	static const char name[] =
+	    "gpu: the CPU computes until a device is open, and where there is none";
+	struct check_many m = {0};
+	char why[GPU_WHY];
+
+	for (int n = cudacpu_devices ? 0 : 1; n < 2; n++) {
+		if (cudacpu_devices)
+			cudacpu_devices(n);
+		struct gpu *g = gpu_start("", NULL);
+		gpu_enter(g); /* waits until it is known */
+		struct gpu *const now = gpu_now(g), *const any = gpu_open("", why);
+		check_case(&m, now == (any ? g : NULL), "%d devices: %s", n, any ? "" : why);
+		gpu_close(any);
+		gpu_close(g);
+	}
+	check_end(&m, name);
+}
+
 bool check_large;
 struct gpu *gpu_on;
 
@@ -140,4 +162,5 @@ check_gpu(void)
 		check(cudacpu_races() == 0, "gpu: the kernels have no races", "see above");
 	lists_are_read_whole();
 	unusable_devices_are_refused();
+	devices_take_over();
 }

@@ -42,6 +42,24 @@ as_one() {
 	done
 }
 
+@test "--gpu=auto: the CPU computes until the device is open, and a program ends without it; the bytes are the same" {
+	colours
+	grays
+	mkfifo gate
+	while read -r name command; do
+		$command $name? >want
+		CUDACPU_GATE=$PWD/gate $gpu/$command --gpu=auto --stats=s.json $name? | cmp - want
+		grep -q '"device": "cpu"' s.json
+		$gpu/$command --gpu=auto $name? | cmp - want
+		$command --gpu=auto $name? | cmp - want
+	done <<-END
+		g morphrec --hdome=20
+		c emst --to=labels -k 3
+		g dptrace -p 5,5 -p 50,50 -n 3
+	END
+	fails 2 'auto is for programs whose bytes are the same' wconv --gpu=auto -k g1 g2
+}
+
 @test "emst -g of a stream of pictures gives what the CPU gives" {
 	colours
 	for n in 1 2 3 7; do

@@ -173,6 +173,6 @@ usfft_args(struct job *j, int argc, char **argv, char ***path, size_t *npath)
 	j->o.tol = j->a.tol;
 	j->o.gauss = j->a.window == WINDOW_GAUSS;
 	j->o.threads = par_threads(j->a.common.threads);
-	j->gpu = gpu_use(&j->a.common);
+	j->gpu = gpu_use(&j->a.common, 0);
 	j->o.took = &j->took;
 }

@@ -189,7 +189,7 @@ wconv_args(int argc, char **argv)
 	for (size_t i = 0; args.kernels && !strcmp(args.kernels, "-") && i <= args.npath; i++)
 		if (i == args.npath ? i == 0 : !strcmp(args.path[i], "-"))
 			die_usage("standard input cannot be both the kernels and an image");
-	args.gpu = gpu_use_list(&args.common);
+	args.gpu = gpu_use(&args.common, GPU_LIST);
 	return args;
 }
 

@@ -446,7 +446,7 @@ refuse_nan(struct item *i, void *f)
 void
 item_reconstruct(struct item *i, void *J, void *I, const struct morphrec_problem *whole, size_t at)
 {
-	struct gpu *g = i->a->gpu;
+	struct gpu *g = i->gpu;
 	int err = 0;
 
 	progress_start(&i->bar, i->a->common.quiet);
@@ -533,7 +533,7 @@ item_plan(struct item *i)
 static bool
 operate_at_once(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
-	struct gpu *g = i->a->gpu;
+	struct gpu *g = i->gpu;
 	struct img y;
 
 	img_copy_head(&y, x);
@@ -560,7 +560,7 @@ operate(struct item *i, struct img *x, const struct morphrec_operator *o)
 {
 	struct img marker;
 
-	if (i->a->gpu && operate_at_once(i, x, o))
+	if (i->gpu && operate_at_once(i, x, o))
 		return;
 	img_copy_head(&marker, x);
 	int err = img_alloc(&marker);
@@ -641,8 +641,9 @@ item_run(struct item *i, struct img *x)
 	struct shape shape;
 	const struct morphrec_operator o = item_operator(i, x, &shape);
 
-	if (gpu_enter(i->a->gpu))
-		raw_die(i->in, "-g: %s", gpu_why(i->a->gpu));
+	i->gpu = gpu_now(i->a->gpu);
+	if (gpu_enter(i->gpu))
+		raw_die(i->in, "-g: %s", gpu_why(i->gpu));
 	if (planes_count(&i->planes) > 1)
 		each_array(i, x, &o);
 	else if (i->mask)

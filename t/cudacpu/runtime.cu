@@ -104,6 +104,11 @@ cudacpu_allow(const void *kernel, size_t shared)
 cudaError_t
 cudaGetDeviceCount(int *n)
 {
+	/* A pipe with a name holds back whoever opens devices until somebody writes to it. */
+	const char *const gate = getenv("CUDACPU_GATE");
+
+	if (FILE *const f = gate ? fopen(gate, "r") : NULL)
+		fclose(f);
 	*n = driver < RUNTIME ? 0 : devices;
 	return cudacpu_result(driver < RUNTIME ? cudaErrorInsufficientDriver : cudaSuccess);
 }
