@@ -5,7 +5,8 @@
  *
  * S_c is the map of coil c, a factor for each mode. Without coils there is one map, of ones. A* W A is Toeplitz,
  * T_{k-k'} = sum_j w_j exp(-s 2 pi i (k-k').x_j). One transform of the weights computes it. Each product costs two FFTs of
- * twice the size for each coil, and does not touch the points. Everything is in double precision.
+ * twice the size for each coil, and does not touch the points. Everything is in double precision, but the FFTs of products are in
+ * single precision with total variation, where values are and the residual that is asked for is far above their rounding.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "common/base/cpu.h"
 #include "common/base/fft.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
@@ -21,8 +23,10 @@
 
 struct toeplitz {
 	struct grid grid; /* of at least 2 n - 1 cells along each axis */
-	double *
-	    symbol; /* owned: the transform of T, real, divided by the number of cells; as the grid is laid out */
+	/* Owned: the transform of T, real, divided by the number of cells; as the grid is laid out. Floats are 1 at most. */
+	void *symbol;
+	float *narrow; /* owned: n complex modes; NULL: the grid is in double precision */
+	double most;   /* the factor of such a symbol */
 	struct usfft_seconds own, *took; /* took: the caller's, or own */
 };
 
@@ -35,38 +39,40 @@ struct toeplitz {
 
 /*
  * Makes a grid for the modes of o, of 2 half - 1 cells along each axis or more, which divides no window out. Batches of rows ask
- * for multiples of 8, and a cut 1-D grid for 256.
+ * for multiples of their lanes, 8 doubles or 16 floats, and a cut 1-D grid for 256.
  */
 static int
 make_grid(struct grid *g, const struct usfft_options *o, const size_t half[3])
 {
 	*g = (struct grid){
-	    .layers = 1, .copies = 1, .ops = &usfft_loops(o->registers, false)->batch};
+	    .layers = 1, .copies = 1, .ops = &usfft_loops(o->registers, o->single)->batch};
+	const size_t of = o->dim == 1 ? 256 : o->single ? 16 : 8;
 	for (int a = 0; a < 3; a++)
-		g->n[a] =
-		    a < o->dim ? fft_multiple(2 * half[a] - 1, o->dim > 1 ? 8 : 256, false) : 1;
+		g->n[a] = a < o->dim ? fft_multiple(2 * half[a] - 1, of, false) : 1;
 	const int err = grid_make(g, o);
 	for (int a = 0; a < o->dim && !err; a++) {
-		double *undo = weir_alloc(o->n[a] / 2 + 1, sizeof *undo);
-		g->undo[a] = undo;
+		void *const undo = g->undo[a] = weir_alloc(o->n[a] / 2 + 1, g->real);
 		if (!undo)
 			return -ENOMEM;
 		for (size_t k = 0; k <= o->n[a] / 2; k++)
-			undo[k] = 1;
+			if (o->single)
+				((float *)undo)[k] = 1;
+			else
+				((double *)undo)[k] = 1;
 	}
 	return err;
 }
 
 /* Writes all modes to the grid and transforms them. */
 static void
-to_grid(struct grid *g, const double *modes)
+to_grid(struct grid *g, const void *modes)
 {
 	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
 
 	grid_clear(g);
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < rows; r++)
-		modes_move(g, 1, r, 0, n, false, (void *)(uintptr_t)(modes + 2 * r * n));
+		modes_move(g, 1, r, 0, n, false, (char *)(uintptr_t)modes + 2 * r * n * g->real);
 	grid_transform(g, false);
 }
 
@@ -90,29 +96,76 @@ differences(const struct usfft_options *o)
 	return d;
 }
 
-/* Transforms column T to its symbol. T is Hermitian, so the symbol is real. */
-static int
-make_symbol(struct toeplitz *t, const struct usfft_options *o, const double *column)
+/* Returns the greatest length of a number among n. */
+WEIR_CLONES_OF(double, greatest, (const double *x, size_t n), (x, n))
 {
-	const struct usfft_options twice = differences(o);
-	struct grid g;
+	double most[8] = {0};
 
-	int err = make_grid(&g, &twice, o->n);
-	if (!err && !(t->symbol = weir_alloc(g.cells, sizeof *t->symbol)))
-		err = -ENOMEM;
-	if (!err) {
-		const double *cell = g.data;
-		const double scale = 1 / ((double)g.n[0] * (double)g.n[1] * (double)g.n[2]);
-		to_grid(&g, column);
-		for (size_t r = 0; r < g.rows; r++) {
-			const size_t at = r * g.ld, end = at + (holds_cells(&g, r) ? g.rowlen : 0);
-			for (size_t i = at; i < end; i++)
-				t->symbol[i] = cell[2 * i] * scale;
-		}
-	}
-	grid_free(&g);
-	return err;
+	for (size_t i = 0; i + 8 <= n; i += 8)
+		for (size_t k = 0; k < 8; k++)
+			most[k] = fabs(x[i + k]) > most[k] ? fabs(x[i + k]) : most[k];
+	for (size_t i = n / 8 * 8; i < n; i++)
+		most[0] = fmax(most[0], fabs(x[i]));
+	for (size_t k = 1; k < 8; k++)
+		most[0] = fmax(most[0], most[k]);
+	return most[0];
 }
+
+/* to = x times by, for n numbers. */
+WEIR_CLONES(narrow_down, (const double *restrict x, size_t n, double by, float *restrict to),
+	    (x, n, by, to))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = (float)(x[i] * by);
+}
+
+WEIR_CLONES(widen, (const float *restrict x, size_t n, double by, double *restrict to),
+	    (x, n, by, to))
+{
+	for (size_t i = 0; i < n; i++)
+		to[i] = x[i] * by;
+}
+
+/* A power of 2 that is x or more, but for x beyond what a double can divide by: then the nearest such one. */
+static double
+unit_above(double x)
+{
+	return ldexp(1, x > 0 ? (int)fmin(fmax(ilogb(x) + 1, -1000), 1000) : 0);
+}
+
+/* Transforms column T, n elements, to its symbol by the grid g. T is Hermitian, so the symbol is real. */
+static int
+make_symbol(struct toeplitz *t, struct grid *g, const double *column, size_t n)
+{
+	const double scale = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
+	float *down = weir_alloc(t->narrow ? n : 1, 2 * sizeof *down);
+
+	if (!down || !(t->symbol = weir_alloc(g->cells, g->real))) {
+		weir_free(down);
+		return -ENOMEM;
+	}
+	if (t->narrow) {
+		t->most = unit_above(greatest(column, 2 * n) * (double)n);
+		narrow_down(column, 2 * n, 1 / t->most, down);
+	}
+	to_grid(g, t->narrow ? (const void *)down : column);
+	for (size_t r = 0; r < g->rows; r++) {
+		const size_t at = r * g->ld, end = at + (holds_cells(g, r) ? g->rowlen : 0);
+		for (size_t i = at; i < end; i++)
+			if (t->narrow)
+				((float *)t->symbol)[i] = ((float *)g->data)[2 * i] * (float)scale;
+			else
+				((double *)t->symbol)[i] = ((double *)g->data)[2 * i] * scale;
+	}
+	weir_free(down);
+	return 0;
+}
+
+#define MULTIPLY(real)                                                         \
+	for (size_t i = r * g->ld; i < r * g->ld + g->rowlen; i++) {           \
+		((real *)g->data)[2 * i] *= ((const real *)t->symbol)[i];      \
+		((real *)g->data)[2 * i + 1] *= -((const real *)t->symbol)[i]; \
+	}
 
 /* out = T in. Both hold n complex modes in the order of o. */
 static void
@@ -120,23 +173,29 @@ toeplitz_apply(struct toeplitz *t, const double *in, double *out)
 {
 	struct grid *g = &t->grid;
 	const size_t n = g->modes[0], rows = g->modes[1] * g->modes[2];
+	const double most = t->narrow ? unit_above(greatest(in, 2 * n * rows)) : 1;
+	char *to = t->narrow ? (char *)t->narrow : (char *)out;
 	double start = clock_now();
 
-	to_grid(g, in);
+	if (t->narrow)
+		narrow_down(in, 2 * n * rows, 1 / most, t->narrow);
+	to_grid(g, t->narrow ? (const void *)t->narrow : in);
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < g->rows; r++) {
-		const double *symbol = t->symbol + r * g->ld;
-		double *cell = (double *)g->data + 2 * r * g->ld;
-		for (size_t i = 0; holds_cells(g, r) && i < g->rowlen; i++) {
-			cell[2 * i] *= symbol[i];
-			cell[2 * i + 1] *= -symbol[i];
-		}
+		if (!holds_cells(g, r))
+			continue;
+		if (t->narrow)
+			MULTIPLY(float)
+		else
+			MULTIPLY(double)
 	}
 	grid_transform(g, true);
 	clock_charge(&start, &t->took->fft);
 #pragma omp parallel for num_threads(g->threads) schedule(static)
 	for (size_t r = 0; r < rows; r++)
-		modes_move(g, -1, r, 0, n, true, out + 2 * r * n);
+		modes_move(g, -1, r, 0, n, true, to + 2 * r * n * g->real);
+	if (t->narrow)
+		widen(t->narrow, 2 * n * rows, most * t->most, out);
 }
 
 /* ---- weights ---- */
@@ -221,6 +280,12 @@ usfft_pipe(const struct usfft_options *given, const struct usfft_points *pt, int
 
 /* ---- the inverse ---- */
 
+/*
+ * With total variation and from this residual on, products of floats are in single precision, which errs by some 1e-6. Without, many
+ * steps of conjugate gradients may tell the precisions apart.
+ */
+#define NARROW 1e-4
+
 /* The matrix of the normal equations. */
 struct normal {
 	struct toeplitz t;
@@ -261,24 +326,34 @@ usfft_inverse_bytes(const struct usfft_options *o)
 	return usfft_bytes(&d);
 }
 
-/* Makes T from the weights, by a transform at 2 n - 1 modes per axis. The caller frees t also after a failure. */
+/*
+ * Makes T from the weights, by a transform at 2 n - 1 modes per axis. The caller frees t also after a failure. single: products are
+ * in single precision.
+ */
 static int
-make_toeplitz(struct toeplitz *t, const struct usfft_options *o, const struct usfft_points *pt,
-	      const double *w, int sign, size_t *bad)
+make_toeplitz(struct toeplitz *t, const struct usfft_options *given, const struct usfft_points *pt,
+	      const double *w, int sign, bool single, size_t *bad)
 {
-	const struct usfft_options twice = differences(o);
+	struct usfft_options o = *given, twice = differences(given);
+	struct grid g = {0};
 	size_t n = 1;
 
-	for (int a = 0; a < o->dim; a++)
+	for (int a = 0; a < o.dim; a++)
 		if (!weir_mul(n, twice.n[a], &n))
 			return -EOVERFLOW;
 	double *column = weir_alloc(n, 2 * sizeof *column);
 	int err = column ? weighted(&twice, pt, w, NULL, -sign, column, bad) : -ENOMEM;
-	t->took = o->took ? o->took : &t->own;
+	t->took = o.took ? o.took : &t->own;
+	if (!err && single && !(t->narrow = weir_alloc(usfft_modes(&o), 2 * sizeof *t->narrow)))
+		err = -ENOMEM;
+	o.single = twice.single = single;
 	if (!err)
-		err = make_symbol(t, o, column);
+		err = make_grid(&g, &twice, o.n);
 	if (!err)
-		err = make_grid(&t->grid, o, o->n);
+		err = make_symbol(t, &g, column, n);
+	if (!err)
+		err = make_grid(&t->grid, &o, o.n);
+	grid_free(&g);
 	weir_free(column);
 	return err;
 }
@@ -304,7 +379,7 @@ maps_power(const double *maps, size_t coils, size_t n)
 
 static int
 make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_points *pt,
-	    const double *w, const struct usfft_inverse *v, size_t *bad)
+	    const double *w, const struct usfft_inverse *v, bool single, size_t *bad)
 {
 	double sum = 0;
 
@@ -319,12 +394,13 @@ make_normal(struct normal *a, const struct usfft_options *o, const struct usfft_
 	a->back = weir_alloc(a->coils ? a->n : 1, 2 * sizeof *a->back);
 	if (!a->seen || !a->back)
 		return -ENOMEM;
-	return make_toeplitz(&a->t, o, pt, w, v->sign, bad);
+	return make_toeplitz(&a->t, o, pt, w, v->sign, single, bad);
 }
 
 /* to = map x, for n complex modes. */
-static void
-see(const double *map, const double *x, size_t n, double *to)
+WEIR_CLONES(see,
+	    (const double *restrict map, const double *restrict x, size_t n, double *restrict to),
+	    (map, x, n, to))
 {
 	for (size_t i = 0; i < 2 * n; i += 2) {
 		to[i] = map[i] * x[i] - map[i + 1] * x[i + 1];
@@ -333,8 +409,9 @@ see(const double *map, const double *x, size_t n, double *to)
 }
 
 /* to += conj(map) x */
-static void
-add_back(const double *map, const double *x, size_t n, double *to)
+WEIR_CLONES(add_back,
+	    (const double *restrict map, const double *restrict x, size_t n, double *restrict to),
+	    (map, x, n, to))
 {
 	for (size_t i = 0; i < 2 * n; i += 2) {
 		to[i] += map[i] * x[i] + map[i + 1] * x[i + 1];
@@ -391,7 +468,8 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 	double *r = NULL;
 
 	o.single = false;
-	int err = make_normal(&a, &o, pt, w, v, bad);
+	int err =
+	    make_normal(&a, &o, pt, w, v, given->single && v->tv > 0 && v->rtol >= NARROW, bad);
 	if (!err) {
 		r = weir_alloc(a.n, 2 * sizeof *r);
 		err = r ? right_side(&a, &o, pt, w, b, v->sign, r, bad) : -ENOMEM;
@@ -399,6 +477,6 @@ usfft_inverse(const struct usfft_options *given, const struct usfft_points *pt, 
 	if (!err)
 		err = usfft_solve(apply, &a, &o, 2 * a.n, a.unit, v, modes, r, got);
 	grid_free(&a.t.grid);
-	weir_free_all(a.t.symbol, a.seen, a.back, r);
+	weir_free_all(a.t.symbol, a.t.narrow, a.seen, a.back, r);
 	return err;
 }

@@ -145,8 +145,11 @@ item_invert(struct job *j, struct img *x)
 		err = sky_invert(j, &q.at.pt, w, b, &v, f, &got);
 	else if (j->gpu)
 		err = gpu_usfft_inverse(j->gpu, &o, &q.at.pt, w, b, &v, f, &got, &bad);
-	else
+	else {
+		o.single = q.v.single;
 		err = usfft_inverse(&o, &q.at.pt, w, b, &v, f, &got, &bad);
+		o.single = false;
+	}
 	item_judge(j, err, &bad);
 	progress_end(&who.bar);
 	stats_charge(&j->st, STATS_COMPUTE);
