@@ -41,7 +41,7 @@ gpu_use(const struct opt_common *o, int takes)
 	return o->gpu ? gpu_start(o->gpu, gpu_refuse) : NULL;
 }
 
-/* Adds the devices' names and times to --stats. It accepts NULL. */
+/* Adds the devices' names and times to --stats, if they computed something. It accepts NULL. */
 static inline void
 gpu_report(struct gpu *g, struct stats *st)
 {
@@ -50,6 +50,8 @@ gpu_report(struct gpu *g, struct stats *st)
 	if (!gpu_now(g))
 		return;
 	gpu_seconds(g, &kernels, &copies);
+	if (kernels + copies == 0)
+		return;
 	st->device = gpu_name(g);
 	stats_add(st, "kernel_seconds", "%.6f", kernels);
 	stats_add(st, "copy_seconds", "%.6f", copies);
