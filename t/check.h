@@ -1,6 +1,7 @@
 /*
  * The checks of numbers: every fast path against its slow twin in direct.c, on awkward sizes, random and extreme data.
- * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in CHECK_PROGRAMS. The output is TAP.
+ * t/check_NAME.c holds those of a program, as `void check_NAME(void)`, listed in CHECK_PROGRAMS. The output is TAP. What all
+ * checks need comes with this header: mem.h, die.h, rng.h, and the standard headers of text, numbers and errors.
  *
  *	build/t/check [PROGRAM ...]	gpu/wconv: of the checks of the GPU those of one program
  */

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include "common/base/fft.h"
-#include "common/base/stats.h"
 #include "common/base/sample.h"
 #include "common/stream/formats.h"
 #include "common/stream/raw.h"

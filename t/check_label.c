@@ -1,10 +1,4 @@
 /* rawlabel's parts against their definitions: components by flood fill, parts by all saddles, watersheds, numbers by printf. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "common/picture/distance.h"
 #include "common/picture/label.h"
 #include "common/picture/outline.h"

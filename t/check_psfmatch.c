@@ -1,8 +1,4 @@
 /* psfmatch: pairs of pictures of known kernels. */
-#include <math.h>
-#include <string.h>
-
-#include "common/base/mem.h"
 #include "t/check.h"
 #include "wconv/psfmatch/psfmatch.h"
 

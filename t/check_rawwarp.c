@@ -1,8 +1,4 @@
 /* rawwarp against its definition: a sum over the kernel at the exact place of each sample, one after the other. */
-#include <math.h>
-#include <stdio.h>
-
-#include "common/base/mem.h"
 #include "common/picture/warp.h"
 #include "t/check.h"
 

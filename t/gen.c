@@ -3,13 +3,11 @@
  * 0..1 and come out as PGM (uchar, ushort; 1 is maxval) or raw (all other types; 1 is 1).
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/stream/raw.h"
 #include "t/pictures.h"
 

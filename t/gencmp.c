@@ -10,7 +10,6 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/stream/raw.h"
 #include "t/rng.h"
 

@@ -2,12 +2,8 @@
  * skeleton: multiplies samples by a number. It is the smallest whole filter: copy it to begin a program (CONTRIBUTING.md).
  * The tests run it through every page that goes over all programs.
  */
-#include <stddef.h>
-
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "skeleton";

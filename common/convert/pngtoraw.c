@@ -9,8 +9,6 @@
 #include "common/base/die.h"
 #include "common/base/file.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/stream/formats.h"
 #include "common/stream/raw.h"
 

@@ -7,8 +7,6 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/convert/fits.h"
 #include "common/convert/wcs.h"
 #include "common/stream/tempfile.h"

@@ -5,8 +5,6 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtopng";

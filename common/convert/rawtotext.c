@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/base/words.h"
 #include "common/picture/world.h"
 #include "common/stream/axes.h"

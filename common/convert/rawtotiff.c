@@ -8,8 +8,6 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/base/words.h"
 #include "common/convert/tiff.h"
 #include "common/stream/axes.h"

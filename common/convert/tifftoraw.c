@@ -1,22 +1,16 @@
 /* link: -ltiff */
 /* tifftoraw: converts the pages of TIFF files to raw items. */
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/convert/tiff.h"
 #include "common/stream/tempfile.h"
-#include "common/stream/img.h"
 #include "common/stream/nodata.h"
-#include "common/stream/formats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "tifftoraw";

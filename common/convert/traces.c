@@ -12,7 +12,6 @@
 #include "common/base/mem.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/base/words.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"

@@ -14,14 +14,9 @@
 #ifndef WEIR_CONVERT_TRACES_H
 #define WEIR_CONVERT_TRACES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/stream/img.h"
 #include "common/stream/raw.h"
 
 /* --- samples: pure ------------------------------------------------------------------------------------------------ */

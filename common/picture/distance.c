@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"

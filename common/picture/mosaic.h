@@ -2,12 +2,6 @@
 #ifndef WEIR_PICTURE_MOSAIC_H
 #define WEIR_PICTURE_MOSAIC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/base/opt.h"
-#include "common/stream/img.h"
 #include "common/stream/nodata.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"

@@ -2,10 +2,6 @@
 #ifndef WEIR_PICTURE_TABLE_H
 #define WEIR_PICTURE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "common/base/opt.h"
 #include "common/picture/shape.h"
 #include "common/picture/world.h"
 #include "common/stream/raw.h"

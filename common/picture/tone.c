@@ -4,7 +4,6 @@
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
 #include "common/base/words.h"

@@ -3,7 +3,7 @@
  * (P1-P7), PFM (Pf, PF) and NumPy (.npy). Output is raw, or PNM where an item came as PNM and nothing is lost.
  *
  * raw_parse() and raw_format() return their failures. Every other function here dies on failure with a line that names the
- * file and the item.
+ * file and the item. What its functions take comes with this header: opt.h, stats.h, why.h and img.h.
  *
  *	struct raw_in *in = raw_open(paths, npaths, max_bytes);
  *	while (raw_next(in, &x)) {	the header of the next item

@@ -1,5 +1,4 @@
 /* pgmtoraw: converts pictures and arrays, of every format that the suite reads, to raw items. */
-#include "common/base/opt.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "pgmtoraw";

@@ -1,15 +1,12 @@
 /* rawaxes: cuts, slices, flips, reorders, merges and splits the axes of items. */
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/base/words.h"
 #include "common/convert/wcs.h"
 #include "common/stream/axes.h"

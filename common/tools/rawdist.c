@@ -1,14 +1,11 @@
 /* rawdist: the distance of each chosen sample to the nearest that is not chosen. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/picture/distance.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"

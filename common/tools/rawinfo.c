@@ -7,10 +7,8 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/real.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/picture/ranks.h"
 #include "common/stream/raw.h"
 

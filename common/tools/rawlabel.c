@@ -6,9 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/picture/label.h"
 #include "common/picture/outline.h"
 #include "common/picture/peaks.h"

@@ -8,10 +8,8 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/picture/expr.h"
 #include "common/picture/mosaic.h"
 #include "common/picture/ranks.h"

@@ -1,21 +1,16 @@
 /* rawstack: puts items together along a new axis, or combines them into one, or takes an item apart. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/sample.h"
-#include "common/base/stats.h"
 #include "common/convert/wcs.h"
 #include "common/picture/combine.h"
 #include "common/stream/axes.h"
-#include "common/stream/img.h"
 #include "common/stream/nodata.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"

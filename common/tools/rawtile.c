@@ -1,12 +1,9 @@
 /* rawtile: cuts pictures into parts. Each part says where it lies, and rawjoin puts them together again. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/stream/axes.h"
 #include "common/stream/place.h"
 #include "common/stream/raw.h"

@@ -2,8 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/opt.h"
-#include "common/base/stats.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtonpy";

@@ -3,10 +3,8 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
-#include "common/base/opt.h"
 #include "common/base/par.h"
 #include "common/base/real.h"
-#include "common/base/stats.h"
 #include "common/picture/ranks.h"
 #include "common/picture/tone.h"
 #include "common/stream/axes.h"

@@ -3,7 +3,6 @@
 #define CUDACPU_SELFTEST_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* run: the number of wrong results, or -1: the device failed. alone: not where others take memory of the device. */
 struct cudacpu_selftest {

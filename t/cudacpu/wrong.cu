@@ -6,7 +6,6 @@ extern "C" {
 #include "t/cudacpu/selftest.h"
 }
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string>
 #include <unistd.h>
