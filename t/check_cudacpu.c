@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "common/base/par.h"
-#include "gpu/gpu.h"
 #include "t/check_gpu.h"
 
 static void

@@ -1,5 +1,4 @@
 /* dptrace: cheapest ways over cells, and what cells cost. */
-#include "dptrace/resolve.h"
 #include "t/check_dptrace.h"
 
 /* The sum of the steps between cells; UINT32_MAX when two of them are no neighbours. */

@@ -1,5 +1,4 @@
 /* The kernels against the definitions, in every order of t/cudacpu, or on the GPU. */
-#include "t/check.h"
 #include "t/check_gpu.h"
 
 static void

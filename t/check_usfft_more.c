@@ -1,6 +1,5 @@
 /* Type 3, the inverse and the weights of usfft. */
 #include "t/check_usfft.h"
-#include "usfft/inverse.h"
 
 enum { SHAPES = 9 };
 

@@ -12,7 +12,6 @@
 #include "common/base/words.h"
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
-#include "common/stream/raw.h"
 
 /* A trace that waits for those of lower numbers: it is the `at`-th in the scratch file. */
 struct held {

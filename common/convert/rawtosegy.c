@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "common/convert/traces.h"
-#include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtosegy";
 

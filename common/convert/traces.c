@@ -16,7 +16,6 @@
 #include "common/convert/traces.h"
 #include "common/stream/axes.h"
 #include "common/stream/formats.h"
-#include "common/stream/raw.h"
 #include "common/stream/tempfile.h"
 
 /* Bytes of the read buffer, which grows with longer traces. Trailers and what stands before the first trace have no more. */
