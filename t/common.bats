@@ -128,16 +128,3 @@ load lib
 @test "blanks may stand between plain pictures" {
 	printf 'P2 1 1 9 7\n\n \nP2 1 1 9 8\n\n' | pgmtoraw | rawinfo | grep -c '^# ' | grep -x 2
 }
-
-@test "make install puts programs and pages, and make uninstall takes them away" {
-	cd "$root"
-	t/install "$B" "$BATS_TEST_TMPDIR/usr" weir- "$B/pgmtoraw"
-	cd "$BATS_TEST_TMPDIR"
-	usr/bin/weir-pgmtoraw --version | grep -q weir
-	[ -f usr/share/man/man1/weir-pgmtoraw.1 ]
-	[ -f usr/share/man/man5/weir-raw.5 ]
-	[ -f usr/share/man/man7/weir.7 ]
-	cd "$root"
-	t/install -u "$BATS_TEST_TMPDIR/usr" weir- "$B/pgmtoraw"
-	[ -z "$(find "$BATS_TEST_TMPDIR/usr" -type f)" ]
-}

@@ -9,7 +9,7 @@ setup() {
 
 @test "programs, completions and pages are installed under the prefix of their names" {
 	(cd "$root" && t/install "$B" "$to" weir- "${programs[@]}")
-	(cd "$to" && find . -type f ! -name '*.7' ! -name '*.5' | sort) | diff - <(cat <<-'END'
+	(cd "$to" && find . -type f | sort) | diff - <(cat <<-'END'
 		./bin/weir-rawinfo
 		./bin/weir-wconv
 		./share/bash-completion/completions/weir-rawinfo
@@ -22,11 +22,14 @@ setup() {
 		./share/man/man1/weir-rawinfo.1
 		./share/man/man1/weir-sources.1
 		./share/man/man1/weir-wconv.1
+		./share/man/man5/weir-raw.5
+		./share/man/man7/weir.7
 		./share/zsh/site-functions/_weir-rawinfo
 		./share/zsh/site-functions/_weir-wconv
 	END
 	)
 	grep -qx 'complete -F _weir_weir-wconv weir-wconv' "$to/share/bash-completion/completions/weir-wconv"
+	"$to/bin/weir-wconv" --version | grep weir
 	[ "$(stat -c %s "$to/bin/weir-wconv")" -lt "$(stat -c %s "$B/wconv")" ] # without symbols
 }
 
