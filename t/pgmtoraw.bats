@@ -55,9 +55,11 @@ round_trip() {
 	printf 'Pf\n2 1\n1.0\n\77\200\0\0\100\0\0\0' | shows '1 2' pgmtoraw
 }
 
-# npy DESCR ORDER SHAPE: the header of a version 1 file.
+# npy DESCR ORDER SHAPE: the header of a version 1 file. DESCR is a type, or a list of fields.
 npy() {
-	local dict="{'descr': '$1', 'fortran_order': $2, 'shape': $3, }"
+	local descr="'$1'"
+	[[ $1 != [[]* ]] || descr=$1
+	local dict="{'descr': $descr, 'fortran_order': $2, 'shape': $3, }"
 	printf '\x93NUMPY\1\0\166\0%-117s\n' "$dict"
 }
 
@@ -66,6 +68,21 @@ npy() {
 	lines <(samples a.nrrd) '97 98 99/100 101 102'
 	{ npy '|u1' True '(2, 3)' && printf 'adbecf'; } | pgmtoraw | cmp - a.nrrd
 	{ npy '>i2' False '(2,)' && printf '\377\376\1\2'; } | shows '-2 258' pgmtoraw
+}
+
+@test "a NumPy array of halves is read as floats" {
+	# 1, -2, 65504, 2^-24, infinity, -0
+	{ npy '<f2' False '(6,)' && printf '\x00\x3c\x00\xc0\xff\x7b\x01\x00\x00\x7c\x00\x80'; } >h.npy
+	rawinfo h.npy 2>/dev/null | grep -x 'type: float'
+	rawtotext h.npy | tr '\n' ' ' | grep -Fx '1 -2 65504 5.9604645e-08 inf -0 '
+	{ npy '>f2' False '(2,)' && printf '\x3c\x00\xc0\x00'; } | rawtotext | tr '\n' ' ' | grep -Fx '1 -2 '
+	{ npy '<f2' True '(2,2)' && printf '\x00\x3c\x00\x40\x00\x42\x00\x44'; } | rawtotext | tr -s ' \n' ' ' | grep -F '1 3 2 4'
+}
+
+@test "what is not read of NumPy is said whole" {
+	fails 1 "dtype '<U12' is not supported" rawinfo <(npy '<U12' False '(1,)' && printf x)
+	fails 1 "the dtype is a record of several fields" rawinfo <(npy "[('x', '<f4')]" False '(1,)' && printf x)
+	fails 1 'unzip' rawinfo <(printf 'PK\x03\x04........')
 }
 
 @test "a NumPy array of three or four bytes or floats a pixel is a colour picture, small kernels are not" {

@@ -27,28 +27,6 @@ load lib
 	fails 1 "type 'u\\x1b[2Jchar'" rawinfo <(printf 'NRRD0005\ntype: u\033[2Jchar\n\n')
 }
 
-# npy DESCR SHAPE BYTES...: a NumPy file.
-npy() {
-	local dict="{'descr': $1, 'fortran_order': ${order:-False}, 'shape': $2, }"
-	printf "\\x93NUMPY\\x01\\x00\\x$(printf %02x $((${#dict} + 1)))\\x00%s\\n" "$dict"
-	printf "$3"
-}
-
-@test "a NumPy array of halves is read as floats" {
-	# 1, -2, 65504, 2^-24, infinity, -0
-	npy "'<f2'" '(6,)' '\x00\x3c\x00\xc0\xff\x7b\x01\x00\x00\x7c\x00\x80' >h.npy
-	rawinfo h.npy 2>/dev/null | grep -x 'type: float'
-	rawtotext h.npy | tr '\n' ' ' | grep -Fx '1 -2 65504 5.9604645e-08 inf -0 '
-	npy "'>f2'" '(2,)' '\x3c\x00\xc0\x00' | rawtotext | tr '\n' ' ' | grep -Fx '1 -2 '
-	order=True npy "'<f2'" '(2,2)' '\x00\x3c\x00\x40\x00\x42\x00\x44' | rawtotext | tr -s ' \n' ' ' | grep -F '1 3 2 4'
-}
-
-@test "what is not read of NumPy is said whole" {
-	fails 1 "dtype '<U12' is not supported" rawinfo <(npy "'<U12'" '(1,)' x)
-	fails 1 "the dtype is a record of several fields" rawinfo <(npy "[('x', '<f4')]" '(1,)' x)
-	fails 1 'unzip' rawinfo <(printf 'PK\x03\x04........')
-}
-
 @test "settings of the OpenMP library that would crash it or make it talk are harmless" {
 	pgm 2 2 255 1 2 3 4 >a.pgm
 	OMP_STACKSIZE=16k OMP_NUM_THREADS=abc OMP_THREAD_LIMIT=1 OMP_DYNAMIC=true rawtopnm a.pgm >out 2>err
