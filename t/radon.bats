@@ -413,7 +413,6 @@ volume() {
 2|-q is required|-X 3000
 2|d: -X is required; the farthest offset is -X 3000|-q 0:1:5 d
 2|above 0|-q 0:1:5 -X 0
-2|above 0|-q 0:1:5 -X -5
 2|0 or more|-q -1:1:5 -X 3000 --curve=hyperbolic
 2|--method=time alone|$hyperbolas --method=nufft
 2|--fmin and --fmax|$hyperbolas --fmax=50

@@ -156,9 +156,6 @@ load lib
 	fails 2 '--split goes without --combine' rawstack --split --combine=sum a.pgm
 	fails 2 'those of a new axis' rawstack --combine=sum --unit=m a.pgm
 	fails 2 '--spacing: 0' rawstack --spacing=0 a.pgm
-	head -c 15 a.pgm >short
-	fails 1 'short' rawstack short
-	fails 1 'No such file' rawstack nowhere
 	gen constant 100 100 1 >e.pgm
 	fails 1 'exceed the limit' bash -c 'cat e.pgm e.pgm | rawstack --max-bytes=15k'
 }

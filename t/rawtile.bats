@@ -256,7 +256,6 @@ typed() {
 	pgm 5 1 9 1 2 3 4 5 >a.pgm
 	fails 2 'exactly one of' rawtile a.pgm
 	fails 2 'exactly one of' rawtile --grid=1x1 --rows=0 a.pgm
-	fails 2 "--grid: '2'" rawtile --grid=2 a.pgm
 	fails 2 "--grid: '0.5x1' holds a number that is not a whole one" rawtile --grid=0.5x1 a.pgm
 	fails 2 "--columns: '1,2' does not begin with 0" rawtile --columns=1,2 a.pgm
 	fails 2 "--columns: '0,2,2' does not ascend" rawtile --columns=0,2,2 a.pgm

@@ -389,8 +389,6 @@ END
 		2|each is a whole number in 1..|-T 1 -n 0 pv.nrrd
 		2|-n|-T 1 -n 4,x pv.nrrd
 		2|--tol|-e 0 -T 1 -n 4 pv.nrrd
-		2|--tol|-e -1 -T 1 -n 4 pv.nrrd
-		2|--tol|-e nan -T 1 -n 4 pv.nrrd
 		1|tolerance 1e-10 is below 1e-09|--strict --window=gauss -e 1e-10 -T 1 -n 4 pv.nrrd
 		1|tolerance 1e-20 is below 1e-14|--strict -e 1e-20 -T 1 -n 4 pv.nrrd
 		1|tolerance 1e-20 is below 1e-14|--strict -e 1e-20 -T 2 --inverse -n 1 pv.nrrd
