@@ -1,29 +1,6 @@
 /* The kernels against the definitions, in every order of t/cudacpu, or on the GPU. */
 #include "t/check_gpu.h"
 
-static void
-lists_are_read_whole(void)
-{
-	static const char *const wrong[] = {"7x", "x", "0,", ",0", "0,,0", "0,0", "-1", "99", "0 "};
-	static const char name[] = "gpu: what is no list of devices is refused";
-	struct check_many m = {0};
-	char why[GPU_WHY];
-	struct gpu *any = gpu_open("", why);
-
-	if (!any) {
-		check_skip(name, why);
-		return;
-	}
-	gpu_close(any);
-	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-		struct gpu *g = gpu_open(wrong[i], why);
-		check_case(&m, !g && strstr(why, wrong[i]), "'%s': %s", wrong[i],
-			   g ? "taken" : why);
-		gpu_close(g);
-	}
-	check_end(&m, name);
-}
-
 /* Each reason why no device can be used is one sentence. */
 static void
 unusable_devices_are_refused(void)
@@ -159,7 +136,6 @@ check_gpu(void)
 		check_twins_large();
 	if (cudacpu_races)
 		check(cudacpu_races() == 0, "gpu: the kernels have no races", "see above");
-	lists_are_read_whole();
 	unusable_devices_are_refused();
 	devices_take_over();
 }

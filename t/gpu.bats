@@ -57,10 +57,17 @@ commands=("morphrec --hdome=20 f.pgm" "emst --to=text f.pgm" "dptrace -p 2,2 -p 
 		2|-g: '0,1' is a list, and emst runs on one GPU|emst --gpu=0,1 f.pgm
 		2|-g: '0,1' is a list, and --deconvolve runs on one GPU|wconv --gpu=0,1 -k k.pgm --deconvolve=2 f.pgm
 		2|-g: '0,1' is a list, and usfft runs on one GPU|usfft --gpu=0,1 -T 1 -n 8 points.nrrd
+		1|'7x'|$B/t/cudacpu/morphrec --gpu=7x --hdome=20 f.pgm
+		1|'x'|$B/t/cudacpu/morphrec --gpu=x --hdome=20 f.pgm
+		1|'0,'|$B/t/cudacpu/morphrec --gpu=0, --hdome=20 f.pgm
+		1|',0'|$B/t/cudacpu/morphrec --gpu=,0 --hdome=20 f.pgm
+		1|'0,,0'|$B/t/cudacpu/morphrec --gpu=0,,0 --hdome=20 f.pgm
+		1|'-1'|$B/t/cudacpu/morphrec --gpu=-1 --hdome=20 f.pgm
 		1|'99': GPUs have the numbers 0 to|$B/t/cudacpu/morphrec --gpu=99 --hdome=20 f.pgm
 		1|'0,99': GPUs have the numbers 0 to|$B/t/cudacpu/morphrec --gpu=0,99 --hdome=20 f.pgm
 		1|'0,0' names GPU 0 twice|$B/t/cudacpu/morphrec --gpu=0,0 --hdome=20 f.pgm
 	END
+	fails 1 "'0 '" "$B/t/cudacpu/morphrec" --gpu='0 ' --hdome=20 f.pgm
 }
 
 @test "a program starts, and does its work, on a machine without a driver" {
