@@ -1,38 +1,9 @@
-/* The shares of --part: what they cover, how the option and the keys are read, and that fingerprints tell files apart. */
+/* The shares of --part: what they cover, how the keys are read, and that fingerprints tell files apart. */
 #include <unistd.h>
 
 #include "common/base/opt.h"
 #include "common/stream/share.h"
 #include "t/check.h"
-
-static void
-the_option_is_read_whole(void)
-{
-	static const char *const good[] = {"0/1", "6/7", "999999/1000000"};
-	static const char *const bad[] = {"1/3x",
-					  "1 /3",
-					  "1/ 3",
-					  "/",
-					  "1/",
-					  "/3",
-					  "+1/3",
-					  "0x1/3",
-					  "1/1000001",
-					  "1.0/2",
-					  "18446744073709551616/3",
-					  "1/18446744073709551617",
-					  "0000000000000000000000001/3"}; /* t/part.bats has more */
-	struct check_many many = {0};
-	struct share p;
-
-	for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-		check_case(&many, share_parse(good[i], &p), "'%s' is refused", good[i]);
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		check_case(&many, !share_parse(bad[i], &p), "'%s' is taken", bad[i]);
-	check_case(&many, share_parse("6/7", &p) && p.i == 6 && p.n == 7, "6/7 is %zu/%zu", p.i,
-		   p.n);
-	check_end(&many, "part: I/N is read whole, and I is below N");
-}
 
 static void
 shares_are_the_whole(void)
@@ -188,7 +159,6 @@ fingerprints_differ(void)
 void
 check_part(void)
 {
-	the_option_is_read_whole();
 	shares_are_the_whole();
 	keys_come_back();
 	malformed_keys_are_refused();

@@ -197,9 +197,11 @@ four() {
 
 @test "N and I are checked, and so is what cannot be shared out" {
 	four
-	for part in 4/4 5/4 0/0 1/0 -1/4 1 1/4/2 x ''; do
+	for part in 4/4 5/4 0/0 1/0 -1/4 1 1/4/2 x '' 1/3x '1 /3' '1/ 3' / 1/ /3 +1/3 0x1/3 1/1000001 1.0/2 \
+		18446744073709551616/3 1/18446744073709551617 0000000000000000000000001/3; do
 		fails 2 "--part: '$part' is not I/N" wconv -k k.raw --part="$part" f.raw
 	done
+	wconv -k k.raw --part=999999/1000000 f.raw | rawinfo | grep -x 'part:=999999/1000000 [0-9a-f]*'
 	fails 1 "(stdin): --part needs a regular file" sh -c 'cat f.raw | wconv -k k.raw --part=0/2'
 	fails 1 "this is a share itself" wconv -k k.raw --part=0/2 share.1
 	fails 2 "--adjoint" wconv -k k.raw --part=0/2 --adjoint f.raw
