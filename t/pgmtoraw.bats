@@ -7,10 +7,8 @@ round_trip() {
 }
 
 @test "pictures come back exactly: of every maxval, of planes, with alpha" {
-	for max in 1 2 254 255 256 257 4095 32767 65534 65535; do
-		pgm 4 1 $max 0 1 $((max / 2)) $max >a.pgm
-		round_trip a.pgm
-	done
+	perl -e 'print "P5\n2 2\n$_\n", pack $_ < 256 ? "C*" : "n*", 0, 1, $_ / 2, $_ for 1 .. 65535' >all.pgm
+	round_trip all.pgm
 	printf 'P6\n2 1\n255\nRGBrgb' >a.ppm
 	round_trip a.ppm
 	pgmtoraw a.ppm | grep -a '^kinds: RGB-color domain domain$'
@@ -55,12 +53,16 @@ round_trip() {
 	printf 'Pf\n2 1\n1.0\n\77\200\0\0\100\0\0\0' | shows '1 2' pgmtoraw
 }
 
-# npy DESCR ORDER SHAPE: the header of a version 1 file. DESCR is a type, or a list of fields.
+# dict TEXT: the header of a version 1 file with this dictionary.
+dict() {
+	printf '\x93NUMPY\1\0\166\0%-117s\n' "$1"
+}
+
+# npy DESCR ORDER SHAPE: such a header. DESCR is a type, or a list of fields.
 npy() {
 	local descr="'$1'"
 	[[ $1 != [[]* ]] || descr=$1
-	local dict="{'descr': $descr, 'fortran_order': $2, 'shape': $3, }"
-	printf '\x93NUMPY\1\0\166\0%-117s\n' "$dict"
+	dict "{'descr': $descr, 'fortran_order': $2, 'shape': $3, }"
 }
 
 @test "a NumPy array becomes an item with its last index fastest, in either order of Fortran and C, and of bytes" {
@@ -77,6 +79,23 @@ npy() {
 	rawtotext h.npy | tr '\n' ' ' | grep -Fx '1 -2 65504 5.9604645e-08 inf -0 '
 	{ npy '>f2' False '(2,)' && printf '\x3c\x00\xc0\x00'; } | rawtotext | tr '\n' ' ' | grep -Fx '1 -2 '
 	{ npy '<f2' True '(2,2)' && printf '\x00\x3c\x00\x40\x00\x42\x00\x44'; } | rawtotext | tr -s ' \n' ' ' | grep -F '1 3 2 4'
+}
+
+@test "the dictionary of a NumPy array is understood, in any order and without blanks, or refused" {
+	{ dict "{'shape':(5,),'fortran_order':False,'descr':'|u1'}" && printf abcde; } | shows '97 98 99 100 101' pgmtoraw
+	{ npy '<i8' False '()' && printf '\7\0\0\0\0\0\0\0'; } | shows 7 pgmtoraw
+	{ npy '<c16' True '(2, 3)' && head -c 96 /dev/zero; } | pgmtoraw | grep -axc -e 'type: double' -e 'sizes: 2 3 2' | grep -x 2
+	fails 1 'the dtype is malformed' pgmtoraw <(dict '' && printf x)
+	fails 1 'the shape is malformed' pgmtoraw <(dict "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4" && printf x)
+	while IFS='|' read -r type order shape says; do
+		fails 1 "$says" pgmtoraw <(npy "$type" "$order" "$shape" && printf x)
+	done <<-'END'
+		<f3|False|(3,)|dtype '<f3' is not supported
+		<f4|False|(3, -4)|the shape is malformed
+		<f4|False|(0, 4)|an axis of the shape is 0 or too long
+		<f4|None|(3, 4)|fortran_order is neither True nor False
+		<f8|False|(4294967296, 4294967296)|the product of the shape overflows
+	END
 }
 
 @test "what is not read of NumPy is said whole" {

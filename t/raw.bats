@@ -62,3 +62,35 @@ from_page() {
 	item float '2 1' 'tile:=0 0 9 9' 'tile:=4 0 6 1' -- 1 2 >b
 	printf 'P2 1 1 1 1\n' | wconv -k - b | rawinfo | grep -x 'tile:=4 0 6 1'
 }
+
+@test "what a header may not be is refused, and said" {
+	local head='NRRD0005\ntype: float\ndimension: 2\nsizes: 3 4\nendian: little\nencoding: raw'
+	local two='NRRD0005\ntype: uchar\ndimension: 2'
+	while IFS='|' read -r says text; do
+		printf "$text\n\n" >bad
+		fails 1 "$says" rawinfo bad
+	done <<-END
+		not a raw header|NRRD0006
+		'type' is missing|NRRD0005\ndimension: 1\nsizes: 1\nencoding: raw
+		before dimension|NRRD0005\ntype: uchar\nsizes: 1
+		block|NRRD0005\ntype: block
+		1..16|NRRD0005\ntype: uchar\ndimension: 17
+		1..16|NRRD0005\ntype: uchar\ndimension: 0
+		sizes|$two\nsizes: 3
+		sizes|$two\nsizes: 3 0
+		sizes|$two\nsizes: 3 -1
+		sizes|$two\nsizes: 3 4 5
+		sizes|$two\nsizes: 3 4x
+		overflows|$two\nsizes: 4294967296 4294967296
+		endian|NRRD0005\ntype: float\ndimension: 1\nsizes: 3\nencoding: raw
+		twice|$head\nsizes: 3 4
+		detached header|$head\ndata file: x.raw
+		skip|$head\nbyte skip: 4
+		rubbish|$head\nrubbish
+		nonsense|$head\nnonsense: 1
+		kinds|$head\nkinds: domain
+		spacings|$head\nspacings: 1 x
+		centers|$head\ncenters: node middle
+		labels|$head\nlabels: "x
+	END
+}
