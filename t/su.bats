@@ -410,6 +410,9 @@ numbers() {
 	rawtosegy --headers=i.sgy m >m.sgy
 	segytoraw m.sgy | rawinfo | grep -x -e 'offset-x:=9 0 -3' -e 'offset-y:=1 20 -4' -e 'offsets:=9 [-0-9]* 5' | wc -l | grep -x 3
 	for k in 0 1 2; do tail -c +$((3673 + 256 * k)) m.sgy | head -c 8 | od -An -tx1; done | uniq | xargs | grep -x '00 00 00 0a 00 00 00 14'
+	# Where the nearest one has an offset below 0, the new one has too.
+	poke i.sgy 3636 ff ff ff f6
+	rawtosegy --headers=i.sgy m | segytoraw | rawinfo | grep -x 'offsets:=-9 [-0-9]* -5'
 	# Traces with one midpoint keep it: source and group move by half, each its way.
 	poke i.sgy 3672 00 00 00 0a 00 00 00 14 00 00 00 6e 00 00 00 14
 	poke i.sgy $((3672 + 256)) 00 00 00 32 00 00 00 14 00 00 00 46 00 00 00 14

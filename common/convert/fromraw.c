@@ -248,7 +248,7 @@ store_word(struct feed *f, size_t j, size_t at, double x)
 
 /*
  * Moves source and group of trace j, whose header is a, to its place in the plane. What the nearest two have in common stays: the
- * source, the group, or else the midpoint. Coordinates that are angles stay.
+ * source, the group, or else the midpoint. Coordinates that are angles stay. The offset has the sign of that of the nearest one.
  */
 static void
 place_header(struct feed *f, size_t j, const unsigned char *a, const unsigned char *b)
@@ -261,7 +261,8 @@ place_header(struct feed *f, size_t j, const unsigned char *a, const unsigned ch
 			    : !memcmp(a + group, b + group, 8) ? 1
 							       : .5;
 
-	store_word(f, j, TRACE_OFFSET, hypot(to[0], to[1]));
+	store_word(f, j, TRACE_OFFSET,
+		   copysign(hypot(to[0], to[1]), trace_word(a + TRACE_OFFSET, 4, little)));
 	for (size_t k = 0; k < 2 && trace_word(a + TRACE_COUNIT, 2, little) < 2; k++) {
 		const double s = trace_word(a + source + 4 * k, 4, little),
 			     g = trace_word(a + group + 4 * k, 4, little),
