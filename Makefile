@@ -301,9 +301,9 @@ deb: dist
 recipes: dist
 	t/recipes $(B) $(VERSION) '$(URL)' '$(HOMEPAGE)'
 
-# The pages of man/ as linked HTML with pictures, those of `make demo` too where that has run: $(B)/html/index.html.
+# The site: $(B)/html/index.html.
 html:
-	t/html $(B)/html $(wildcard $(B)/demo)
+	t/html $(B)/html
 
 clean:
 	rm -rf build
@@ -327,7 +327,7 @@ help:
 #?                 symbols; NATIVE=BUILD, a build for this machine, writes the completions of a cross build
 #? dist            the sources of the last commit as one file; deb: a Debian package of them
 #? recipes         for conda, Spack and Homebrew, of that file, which lies at URL=; t/packaging/Dockerfile makes an image
-#? html            the pages as linked HTML with pictures, in build/html
+#? html            the site: pages, gallery, recipes, cheat sheet, in build/html
 #? clean           removes build/
 #?
 #? NVCC= leaves CUDA out, ARCHS='80 90' are its architectures, MARCH=native, CC=clang, B=DIRECTORY, V=1 shows the commands

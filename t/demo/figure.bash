@@ -11,12 +11,6 @@ data() {
 	return 1
 }
 
-# blank W H: a picture of zeros, on which rawmath computes an expression of x and y.
-blank() {
-	printf 'P5 %d %d 1\n' "$1" "$2"
-	head -c $(($1 * $2)) /dev/zero
-}
-
 # letters HEIGHT TEXT: black on white. They are drawn four times as large with a thick pen.
 letters() {
 	local size=$(($1 * 4)) strokes=() dx dy
