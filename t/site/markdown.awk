@@ -51,7 +51,7 @@ function flush() {
 function enter(tag) {
 	flush()
 	if (tag != block)
-		printf "%s%s", block == "" ? "" : "</" block ">\n", tag == "" ? "" : "<" tag ">"
+		printf "%s%s", (block == "" ? "" : "</" block ">\n"), (tag == "" ? "" : "<" tag ">")
 	block = tag
 }
 

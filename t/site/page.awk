@@ -3,7 +3,9 @@
 BEGIN {
 	for (i = split(pages, page, " "); i; i--)
 		manual[page[i]] = page[i] != name
-	n = split("index.html#all-programs Programs recipes.html Recipes gallery.html Gallery weir.7.html Tutorial weir-raw.5.html Stream cheat.html Cheat_sheet", link, " ")
+	nav = "<a href=\"index.html#all-programs\">Programs</a><a href=\"recipes.html\">Recipes</a><a href=\"gallery.html\">Gallery</a>"
+	nav = nav "<a href=\"weir.7.html\">Tutorial</a><a href=\"weir-raw.5.html\">Stream</a><a href=\"cheat.html\">Cheat sheet</a>"
+	sub("href=\"" name ".html\"", "& class=\"here\"", nav)
 }
 
 function linked(s,    out, word, before, file) {
@@ -14,44 +16,45 @@ function linked(s,    out, word, before, file) {
 		s = substr(s, RSTART + RLENGTH)
 		if (word ~ /^</)
 			code = word !~ /\//
-		file = word
-		if (gsub(/[()]/, ".", file) ? s !~ /^<\/a>/ : code && before ~ /^[ \t(;'>]?$/ && s ~ /^([ )<&]|$)/) {
-			sub(/\.?$/, file ~ /\.$/ ? "" : ".1", file)
-			if (manual[file])
-				word = "<a href=\"" file ".html\">" word "</a>"
+		file = word ".1"
+		called = code && before ~ /^[ \t(;'>]?$/ && s ~ /^[ )<&]|^$/
+		if (gsub(/[()]/, ".", file)) {
+			called = s !~ /^<\/a>/
+			sub(/\.\.1$/, "", file)
 		}
+		if (called && manual[file])
+			word = "<a href=\"" file ".html\">" word "</a>"
 		out = out word
 	}
 	return out s
 }
 
-# A heading of mandoc may go on in the next lines. Its sections are h1 in some versions.
+# A heading of mandoc may go on in the next lines. Its sections are h1 in some versions, and its first and last lines are left out.
 /<h[1-4]/ {
 	while (!/<\/h[1-4]>/ && (getline more) > 0)
 		$0 = $0 more
 	gsub(/  +/, " ")
 	if (/class="S[hs]"/) {
-		gsub(/<h[1-4]/, /class="Sh"/ ? "<h2" : "<h3")
-		gsub(/<\/h[1-4]/, /class="Sh"/ ? "</h2" : "</h3")
+		level = /class="Sh"/ ? 2 : 3
+		gsub(/<h[1-4]/, "<h" level)
+		gsub(/<\/h[1-4]/, "</h" level)
 	}
 	if (/<h[23]/ && match($0, / id="[^"]*"/)) {
 		text = $0
 		gsub(/<[^>]*>/, "", text)
-		contents = contents "<li" (/<h3/ ? " class=\"sub\"" : "") "><a href=\"#" substr($0, RSTART + 5, RLENGTH - 5) ">" (/"Sh"/ ? substr(text, 1, 1) tolower(substr(text, 2)) : text) "</a>\n"
+		if (/class="Sh"/)
+			text = substr(text, 1, 1) tolower(substr(text, 2))
+		contents = contents "<li" (/<h3/ ? " class=\"sub\"" : "") "><a href=\"#" substr($0, RSTART + 5, RLENGTH - 5) ">" text "</a>\n"
 	}
 }
 
-/<table class="(head|foot)"/ { skip = 1 }
+/<(table|div) class="(head|foot)"/ { skip = 1 }
 !skip { body = body linked($0) "\n" }
-/<\/table>/ { skip = 0 }
+/<\/(table|div)>/ { skip = 0 }
 
 END {
 	print "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-	print "<title>" title "</title><link rel=\"stylesheet\" href=\"style.css\"></head><body>\n<header><a class=\"home\" href=\"index.html\">weir</a><nav>"
-	for (i = 1; i < n; i += 2) {
-		sub(/_/, " ", link[i + 1])
-		print "<a href=\"" link[i] "\"" (link[i] == name ".html" ? " class=\"here\"" : "") ">" link[i + 1] "</a>"
-	}
+	print "<title>" title "</title><link rel=\"stylesheet\" href=\"style.css\"></head><body>\n<header><a class=\"home\" href=\"index.html\">weir</a><nav>" nav
 	print "</nav><div id=\"find\"><input type=\"search\" hidden placeholder=\"option or task\" aria-label=\"find\"><ul></ul></div></header>"
 	print "<div class=\"page\"><nav class=\"contents\"><ul>\n" contents "</ul></nav><main class=\"" name "\">\n" body "</main></div><script src=\"find.js\"></script></body></html>"
 }
