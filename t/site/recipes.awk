@@ -43,7 +43,7 @@ quick && /^\$ / && title != "" { recipe(title, substr($0, 3)) }
 
 /^tasks\(\)/, /^}/ {
 	if (split($0, part, /\t+/) == 3)
-		recipe(part[3], part[2])
+		recipe("<i>" part[3] "</i>", part[2])
 }
 
 END {
