@@ -6,7 +6,7 @@ function target(s) {
 	s = dir s
 	while (sub(/[^\/]+\/\.\.\//, "", s))
 		continue
-	sub(/^t\//, "", s)
+	sub(/^(\.\/)?(t\/)?/, "", s)
 	sub(/^demo\/data$/, "gallery.html#data", s) || sub(/^demo$/, "gallery.html", s) || sub(/^README.md$/, "index.html", s)
 	if (sub(/(\/README)?\.md$/, ".html", s)) {
 		gsub(/\//, "-", s)
