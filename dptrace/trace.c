@@ -197,8 +197,8 @@ trace_scores(const struct args *a, const struct points *lines, struct report *r,
 	struct why why;
 
 	stats_charge(st, STATS_READ);
-	if (dptrace_given(given.v, given.n, given.d, &lines->line[0], &o, gpu_now(a->gpu) ? &gpu : NULL, &t,
-			  &why))
+	if (dptrace_given(given.v, given.n, given.d, &lines->line[0], &o,
+			  gpu_now(a->gpu) ? &gpu : NULL, &t, &why))
 		die("%s: %s%s", a->scores,
 		    *why.text ? why.text : "-g: ", *why.text ? "" : gpu_why(a->gpu));
 	stats_charge(st, STATS_COMPUTE);
