@@ -13,6 +13,7 @@ static const struct opt table[] = {
     {'k', "kernel", OPT_STR, AT(kernels), "FILE", "the kernel, or the grid of kernels"},
     {0, "gaussian", OPT_STR, AT(gaussian), "SIGMA,...",
      "a Gaussian instead, along x, y, z, in pixels or 2um"},
+    {0, "less", OPT_STR, AT(less), "SIGMA,...", "less a wider Gaussian of this size"},
     {0, "box", OPT_STR, AT(box), "N,...", "the mean of N pixels instead, along x, y, z"},
     {0, "volume", OPT_SET, AT(depth), NULL, "a stack is a volume", .value = IMG_VOLUME},
     {0, "slices", OPT_SET, AT(depth), NULL, "a stack is no volume", .value = IMG_SLICES},
@@ -74,40 +75,57 @@ parse_basis(struct args *args)
 			  WCONV_DEGREE);
 }
 
-/* Parses --gaussian or --box, which take the place of -k. */
+/* Parses the sizes of the kernel that an option makes. Returns how many there are, and where a unit follows them. */
+static size_t
+parse_sizes(const char *option, const char *from, bool box, double size[3], const char **unit)
+{
+	char *text = weir_xstrdup(from), *end = text + strlen(text);
+
+	while (!box && end > text && !strchr("0123456789.,", end[-1]))
+		end--;
+	*unit = from + (end > text ? (size_t)(end - text) : strlen(from));
+	if (end > text)
+		*end = 0;
+	const size_t n = opt_reals_upto(option, text, ',', size, 3);
+	weir_free(text);
+	if (n == 1)
+		size[1] = size[2] = size[0];
+	for (int a = 0; a < 3; a++)
+		if (!(size[a] >= box && size[a] <= 1e6) || (box && size[a] != floor(size[a])))
+			die_usage("%s: %g is not %s to 1e6", option, size[a],
+				  box ? "a whole number from 1" : "from 0");
+	return n;
+}
+
+/* Parses --gaussian, --less and --box, which take the place of -k. */
 static void
 parse_made(struct args *args)
 {
 	const bool box = args->box;
-	const char *option = box ? "--box" : "--gaussian";
-	double *size = args->made.size;
+	const char *option = box ? "--box" : "--gaussian", *unit = "";
 
 	if (!!args->kernels + !!args->gaussian + box != 1)
 		die_usage("one kernel is needed: -k, --gaussian or --box");
+	if (args->less && !args->gaussian)
+		die_usage("--less goes with --gaussian");
 	if (args->kernels && args->depth)
 		die_usage("--volume and --slices go with --gaussian and --box");
 	if (args->kernels)
 		return;
 	args->made.box = box;
-	char *text = weir_xstrdup(box ? args->box : args->gaussian), *end = text + strlen(text);
-	while (!box && end > text && !strchr("0123456789.,", end[-1]))
-		end--;
-	if (*end && end > text) {
-		args->made.unit = args->gaussian + (end - text);
-		*end = 0;
-	}
-	args->made.axes = opt_reals_upto(option, text, ',', size, 3);
-	weir_free(text);
-	if (args->made.axes == 1)
-		size[1] = size[2] = size[0];
-	else if (!args->depth)
+	args->made.axes = parse_sizes(option, box ? args->box : args->gaussian, box,
+				      args->made.size[0], &args->made.unit);
+	args->made.less = args->less;
+	if (args->less && (parse_sizes("--less", args->less, false, args->made.size[1], &unit) !=
+			       args->made.axes ||
+			   strcmp(unit, args->made.unit) != 0))
+		die_usage("--less: it has as many sizes as --gaussian, in the same unit");
+	if (!*args->made.unit)
+		args->made.unit = NULL;
+	if (args->made.axes > 1 && !args->depth)
 		args->depth = args->made.axes == 2 ? IMG_SLICES : IMG_VOLUME;
 	if (args->depth && args->made.axes == (args->depth == IMG_SLICES ? 3 : 2))
 		die_usage("%s: volumes take one size or three, slices one or two", option);
-	for (int a = 0; a < 3; a++)
-		if (!(size[a] >= box && size[a] <= 1e6) || (box && size[a] != floor(size[a])))
-			die_usage("%s: %g is not %s to 1e6", option, size[a],
-				  box ? "a whole number from 1" : "from 0");
 	if (args->grid || args->basis || args->cols || args->rows ||
 	    args->ask.place != WCONV_PLACE_UNSAID)
 		die_usage("--grid, --basis, --place, --cols and --rows go with -k");
@@ -172,7 +190,7 @@ check_share(const struct args *args)
 struct args
 wconv_args(int argc, char **argv)
 {
-	struct args args = {.made.size = {1, 1, 1},
+	struct args args = {.made.size[0] = {1, 1, 1},
 			    .ask = {.degree = -1, .place = WCONV_PLACE_UNSAID}};
 
 	opt_parse(&program, argc, argv, &args, &args.path, &args.npath);

@@ -7,7 +7,7 @@
 
 struct args {
 	struct opt_common common;
-	const char *kernels, *gaussian, *box, *grid, *cols, *rows, *basis;
+	const char *kernels, *gaussian, *less, *box, *grid, *cols, *rows, *basis;
 	int edge, nan, method, type;
 	int depth; /* enum img_depth, of a kernel without a file */
 	int steps; /* --deconvolve; 0: none */

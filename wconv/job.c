@@ -91,10 +91,11 @@ scale_kernel(const struct job *j, const struct img *x, struct wconv_made *made)
 			raw_die(j->in, "--gaussian: its axis %d has no unit %s%s%s", first + a,
 				made->unit, axis && axis->unit ? ", but " : "",
 				axis && axis->unit ? axis->unit : "");
-		made->size[a] /= fabs(axis->spacing);
-		if (!(made->size[a] <= 1e6))
-			raw_die(j->in, "--gaussian: %g pixels along axis %d are more than 1e6",
-				made->size[a], first + a);
+		for (int k = 0; k < 2; k++)
+			if (!((made->size[k][a] /= fabs(axis->spacing)) <= 1e6))
+				raw_die(j->in,
+					"--gaussian: %g pixels along axis %d are more than 1e6",
+					made->size[k][a], first + a);
 	}
 }
 
@@ -122,8 +123,7 @@ fit_kernel(struct job *j, const struct img *x, bool deep)
 	made.axes = deep || made.axes == 3 ? 3 : 2;
 	if (made.unit)
 		scale_kernel(j, x, &made);
-	if (made.axes == j->made.axes &&
-	    !memcmp(made.size, j->made.size, made.axes * sizeof *made.size))
+	if (made.axes == j->made.axes && !memcmp(made.size, j->made.size, sizeof made.size))
 		return;
 	pipeline_alone();
 	drop_plans(j);

@@ -126,28 +126,42 @@ convert(struct wconv_kernels *k, bool in_double)
 	return 0;
 }
 
+/* Returns the Gaussian of these sizes at sample i of an array of n, whose middle is its centre; 0 where it has ended. */
+static double
+gaussian_at(size_t i, const size_t n[3], const double size[3], int axes)
+{
+	double square = 0;
+
+	for (int a = 0; a < axes; i /= n[a++]) {
+		const double d = fabs((double)(i % n[a]) - (double)(n[a] / 2));
+		if (d > floor(4 * size[a] + .5))
+			return 0;
+		square += d > 0 ? pow(d / size[a], 2) : 0;
+	}
+	return exp(-.5 * square);
+}
+
 int
 wconv_make_kernel(struct img *file, const struct wconv_made *m)
 {
 	size_t n[3], all = 1;
-	double sum = 0;
 
 	for (int a = 0; a < 3; a++)
-		n[a] = m->box ? (size_t)m->size[a] : 2 * (size_t)(4 * m->size[a] + .5) + 1;
+		n[a] = m->box ? (size_t)m->size[0][a]
+			      : 2 * (size_t)(4 * fmax(m->size[0][a], m->size[1][a]) + .5) + 1;
 	img_init(file, IMG_F64, m->axes < 3 ? 2 : 3, n);
 	if (img_alloc(file) || !img_count(file, &all))
 		return -1;
 	double *v = file->data;
-	for (size_t i = 0; i < all; i++) {
-		double square = 0;
-		for (size_t a = 0, rest = i; !m->box && a < (size_t)file->dim; rest /= n[a++])
-			if (rest % n[a] != n[a] / 2)
-				square += pow(
-				    ((double)(rest % n[a]) - (double)(n[a] / 2)) / m->size[a], 2);
-		sum += v[i] = exp(-.5 * square);
+	for (int k = 0; k < 1 + m->less; k++) {
+		double sum = m->box ? (double)all : 0;
+		for (size_t i = 0; !m->box && i < all; i++)
+			sum += gaussian_at(i, n, m->size[k], file->dim);
+		for (size_t i = 0; i < all; i++)
+			v[i] = (k ? v[i] : 0) -
+			       (k ? 1 : -1) *
+				   (m->box ? 1 : gaussian_at(i, n, m->size[k], file->dim)) / sum;
 	}
-	for (size_t i = 0; i < all; i++)
-		v[i] /= sum;
 	return 0;
 }
 

@@ -40,10 +40,11 @@ struct wconv_made {
 	bool box;
 	const char *unit; /* NULL: pixels */
 	size_t axes;
-	double size[3];
+	bool less;	   /* a second Gaussian is subtracted */
+	double size[2][3]; /* of both; 0: there is no second one */
 };
 
-/* Makes file such a kernel of the sum 1; a Gaussian ends at 4 standard deviations, as in SciPy. Returns 0, or -1 without memory. */
+/* Makes file such a kernel of Gaussians, or a box, of the sum 1. A Gaussian ends at 4 standard deviations, as in SciPy. Returns 0, or -1 without memory. */
 int wconv_make_kernel(struct img *file, const struct wconv_made *m);
 
 /*
