@@ -49,6 +49,28 @@ load lib
 	gen --type=double values 2x1 1000000001 1000000003 | rawlabel --to=csv | sed 1d | cut -d, -f 19 | grep -x 1
 }
 
+@test "--fill-holes chooses what does not hang together with the border" {
+	pgm 3 3 9 0 1 0 1 0 1 0 1 0 >a.pgm
+	lines <(rawlabel --fill-holes a.pgm | rawtotext) '0 1 0/1 1 1/0 1 0'
+	lines <(rawlabel -c 4 --fill-holes a.pgm | rawtotext) '0 1 0/2 0 3/0 4 0'
+	item float '3 3' -- 1 1 1 1 nan 1 1 1 1 | rawlabel --fill-holes | rawtotext | xargs | grep -x '1 1 1 1 0 1 1 1 1'
+	for c in '8 4 200 .5' '4 8 200 .2' '26 6 10 .5' '18 6 10 .5' '6 26 10 .1'; do
+		read -r c other depth least <<<"$c"
+		gen --type=float noise 30 200 | rawaxes --split=1:$depth | rawmath --type=uchar "a > $least" >b
+		rawlabel -c $c --fill-holes b | rawmath --type=uchar 'a > 0' | rawtotext | cmp - <(morphrec -c $other --fill-holes b | rawtotext)
+	done
+}
+
+@test "--by=distance cuts things where they are narrow, and measures their values" {
+	local discs='hypot(x - 12, y - 16) < 11 || hypot(x - 28, (y - 16) / 2) < 7'
+	rawmath --sizes=40,32 --type=uchar "($discs) * (x + 1)" | sed 's/^sizes.*/&\nspacings: .5 .25/' >a
+	same <(rawlabel --split=.4 --by=distance a | rawtotext) "$(rawdist a | rawlabel --split=.4 | rawtotext)"
+	same <(rawlabel --split=.4 --by=distance --to=csv a | cut -d, -f10 | xargs) 'peak 35 22'
+	same <(rawlabel --split=1 --to=csv a | wc -l) 2
+	fails 2 '--by: goes with --split' rawlabel --by=distance a
+	fails 2 '--labels: goes without --above, --fill-holes' rawlabel --labels --fill-holes a
+}
+
 @test "--labels: labels that touch stay apart, keep their numbers, and need not touch themselves" {
 	pgm 5 2 9 7 7 3 0 7 3 3 3 0 0 >a.pgm
 	lines <(rawlabel --labels a.pgm | rawtotext) '7 7 3 0 7/3 3 3 0 0'

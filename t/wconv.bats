@@ -109,6 +109,7 @@ row() {
 	item float '5 1' -- 4 4 nan 4 4 >x.nrrd
 	gives '4 4 4 4 4' --gaussian=1 --nan=interpolate
 	item float '1 1 7' -- 0 0 0 1090 0 0 0 >x.nrrd
+	wconv --gaussian=0,0,0 --less=0,0,$sigma x.nrrd | rawmath 'round(a)' | rawtotext | xargs | same /dev/stdin '-1 -32 -256 578 -256 -32 -1'
 	wconv --gaussian=0,0,$sigma x.nrrd | rawmath 'round(a)' | rawtotext | xargs | same /dev/stdin '1 32 256 512 256 32 1'
 	printf 'P2 3 1 255 0 200 100' | wconv --box=3 --type=input | cmp - <(printf 'P5\n3 1\n255\n\103\144\205')
 }
@@ -496,6 +497,7 @@ bare() {
 	fails 2 'one kernel is needed' wconv x.nrrd
 	fails 2 'one kernel is needed' wconv -k k.nrrd --box=1 x.nrrd
 	fails 2 'go with -k' wconv --box=1 --grid=1x1 x.nrrd
+	fails 2 '--less: it has as many sizes as --gaussian' wconv --gaussian=1 --less=2um x.nrrd
 	for how in --box=0 --box=1.5 --box=3px --gaussian=-1 --gaussian=1,1,1,1 --gaussian=nan; do
 		fails 2 "${how%%=*}: " wconv $how x.nrrd
 	done

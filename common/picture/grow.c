@@ -69,18 +69,25 @@ grow_labels(const struct distance_shape *s, double most, int32_t *map)
 	return p && line ? 0 : -ENOMEM;
 }
 
+void
+label_steps(const struct img *x, size_t dims, double step[3])
+{
+	const struct img_axis *a = x->axis + img_row_axis(x);
+
+	for (size_t i = 0; i < dims; i++)
+		step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
+}
+
 int
 label_grow(struct label *l, const struct img *x, size_t dims, double most, const double *values,
 	   bool named)
 {
-	const struct img_axis *a = x->axis + img_row_axis(x);
 	const size_t pad = l->depth > 1;
 	struct distance_shape s = {l->w + 2, l->h + 2, l->depth + 2 * pad, {1, 1, 1}};
 	int32_t *map = label_map(l, pad);
 	struct label g;
 
-	for (size_t i = 0; i < dims; i++)
-		s.step[i] = isnan(a[i].spacing) ? 1 : fabs(a[i].spacing);
+	label_steps(x, dims, s.step);
 	int r = map ? grow_labels(&s, most, map) : -ENOMEM;
 	r = r ? r : label_open(&g, l->w, l->h, l->depth, l->connectivity);
 	for (size_t i = 0; !r && i < l->rows; i++) {

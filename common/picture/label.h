@@ -117,6 +117,9 @@ bool region_touches(const struct region *g, const struct label *l);
  */
 int32_t *label_map(struct label *l, bool volume);
 
+/* Sets step to the spacings of x along its rows, columns and slices: 1 where an axis has none. */
+void label_steps(const struct img *x, size_t dims, double step[3]);
+
 /*
  * Replaces l by its components after they have grown by `most` in the units of the axes of x, as grow_labels() does. They keep their
  * numbers, or names where `named`. values: of all samples, or NULL. Returns 0, -ENOMEM or -EOVERFLOW: the process is to end then.

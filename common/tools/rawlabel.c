@@ -7,6 +7,7 @@
 #include "common/base/die.h"
 #include "common/base/mem.h"
 #include "common/base/sample.h"
+#include "common/picture/distance.h"
 #include "common/picture/label.h"
 #include "common/picture/outline.h"
 #include "common/picture/peaks.h"
@@ -41,7 +42,8 @@ struct args {
 	bool labels, shape;
 	bool named; /* components keep numbers that were given */
 	double split;
-	bool has_split;
+	bool has_split, fill;
+	int by; /* --split: 1 is the distance */
 	struct raw_beside markers, values;
 	bool map;
 	int to;
@@ -66,6 +68,9 @@ static const struct opt table[] = {
      .words = "border"},
     {0, "split", OPT_REAL, AT(split), "H",
      "cut components between peaks that stand H above their saddle", .seen = AT(has_split)},
+    {0, "by", OPT_WORD, AT(by), "WHAT", "split by values, or by the distance to the outside",
+     .words = "values|distance"},
+    {0, "fill-holes", OPT_FLAG, AT(fill), NULL, "the holes of components are chosen, too"},
     {0, "markers", OPT_STR, AT(markers.path), "FILE",
      "numbers that spread over the components, from the highest samples down"},
     {0, "labels", OPT_FLAG, AT(labels), NULL, "the input is labels, which stay as they are"},
@@ -120,8 +125,10 @@ check_args(void *options)
 		die_usage("--split: %g is not 0 or more", args->split);
 	if (args->has_split && args->markers.path)
 		die_usage("only one of --split and --markers can be given");
-	if (args->labels && (args->how || args->has_split || args->markers.path))
-		die_usage("--labels: goes without --above, --split and --markers");
+	if (args->by && !args->has_split)
+		die_usage("--by: goes with --split");
+	if (args->labels && (args->how || args->has_split || args->markers.path || args->fill))
+		die_usage("--labels: goes without --above, --fill-holes, --split and --markers");
 	if ((args->values.path || args->shape) && args->to != CSV && args->to != TABLE)
 		die_usage("%s: goes with --to=csv and --to=table; labels have no values",
 			  args->shape ? "--shape" : "--values");
@@ -187,14 +194,15 @@ read_numbers(const struct raw_in *in, const char *option, const struct img *x, c
 	}
 }
 
-/* Reads the whole item into r, and cuts it into parts. */
+/* Reads the whole item into r, with the numbers of markers. */
 static void
-read_parts(struct args *args, struct raw_in *in, const struct img *x, const struct label *l,
-	   struct row *r, struct stats *st)
+read_all(struct args *args, struct raw_in *in, const struct img *x, const struct label *l,
+	 struct row *r)
 {
-	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
 	const size_t w = l->w, n = w * l->h * l->depth;
 	const struct raw_beside *m = &args->markers;
+	const bool wide = img_type_size(x->type) == 8 && !img_is_float(x->type) &&
+			  (m->path || (args->has_split && !args->by));
 
 	for (size_t i = 0; i < n; i += w) {
 		double *v = r->values + i;
@@ -206,18 +214,62 @@ read_parts(struct args *args, struct raw_in *in, const struct img *x, const stru
 		take(args, in, x, r->from, w);
 		sample_threshold(r->chosen + i, v, r->from, x->type, w, args->above);
 		sample_load(v, r->from, x->type, w);
-		for (size_t k = 0; img_type_size(x->type) == 8 && !img_is_float(x->type) && k < w;
-		     k++)
+		for (size_t k = 0; wide && k < w; k++)
 			if (fabs(v[k]) >= 0x1p53)
 				raw_die(in,
 					"sample %zu is an integer from 2^53 on, which doubles "
 					"cannot tell from the next",
 					i + k);
 	}
-	stats_charge(st, STATS_READ);
-	check(in, m->path ? watershed(&s, r->values, r->chosen, r->part)
-			  : split(&s, r->values, r->chosen, args->split, r->part));
-	stats_charge(st, STATS_COMPUTE);
+}
+
+/* Chooses the holes, too: the other samples that do not hang together with the border. NaN stays out. */
+static void
+fill_holes(const struct raw_in *in, const struct label *l, struct row *r)
+{
+	const int c = l->connectivity, other = c == 4 ? 8 : c == 8 ? 4 : c == 6 ? 26 : 6;
+	const size_t w = l->w, rows = l->h * l->depth;
+	uint8_t *rest = weir_xalloc(w, 1);
+	int32_t *hole = weir_xalloc(w + LABEL_PAD, sizeof *hole);
+	struct label holes;
+
+	check(in, label_open(&holes, w, l->h, l->depth, other));
+	holes.inside = true;
+	for (size_t i = 0; i < rows; i++) {
+		for (size_t k = 0; k < w; k++)
+			rest[k] = !r->chosen[i * w + k];
+		check(in, label_row(&holes, rest, r->values + i * w)); /* its box needs values */
+	}
+	check(in, label_close(&holes, 1));
+	for (size_t i = 0; i < rows; i++) {
+		label_write(&holes, i, hole);
+		for (size_t k = 0; k < w; k++)
+			r->chosen[i * w + k] |= hole[k] && !isnan(r->values[i * w + k]);
+	}
+	label_free(&holes);
+	weir_free_all(rest, hole);
+}
+
+/* Cuts the item that was read into parts. */
+static void
+cut(const struct args *args, const struct raw_in *in, const struct img *x, const struct label *l,
+    struct row *r)
+{
+	const struct order_shape s = {l->w, l->h, l->depth, l->connectivity};
+	struct distance_shape d = {l->w, l->h, l->depth, {1, 1, 1}};
+	double *D = NULL;
+
+	if (args->markers.path) {
+		check(in, watershed(&s, r->values, r->chosen, r->part));
+		return;
+	}
+	if (args->by) {
+		D = weir_xalloc_large(l->w * l->h * l->depth, sizeof *D);
+		label_steps(x, l->depth > 1 ? 3 : 2, d.step);
+		check(in, distance(&d, 1, r->chosen, D));
+	}
+	check(in, split(&s, D ? D : r->values, r->chosen, args->split, r->part));
+	weir_free(D);
 }
 
 /*
@@ -230,7 +282,8 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 {
 	const bool parts = args->has_split || args->markers.path,
 		   measured = args->inside || (args->to <= CSV && args->to);
-	const size_t rows = l->h * l->depth, step = parts || args->grow > 0 ? l->w : 0;
+	const bool whole = parts || args->fill;
+	const size_t rows = l->h * l->depth, step = whole || args->grow > 0 ? l->w : 0;
 	const struct raw_beside *values = &args->values;
 	const struct img *of = values->in ? &values->x : x;
 	const size_t kept = step ? rows * l->w : l->w;
@@ -239,26 +292,33 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 	*r = (struct row){weir_xalloc(l->w, 8), weir_xalloc(kept, 1),
 			  weir_xalloc(kept, sizeof(double)), weir_xalloc(kept, sizeof(uint32_t))};
 	progress_start(&bar, args->common.quiet);
+	if (whole)
+		read_all(args, in, x, l, r);
+	stats_charge(st, STATS_READ);
+	if (args->fill)
+		fill_holes(in, l, r);
 	if (parts)
-		read_parts(args, in, x, l, r, st);
+		cut(args, in, x, l, r);
+	stats_charge(st, STATS_COMPUTE);
 	for (size_t i = 0; i < rows; i++) {
 		double *v = r->values + i * step;
 		uint32_t *part = r->part + i * step;
+		uint8_t *chosen = r->chosen + i * step;
 
-		if (!parts) {
+		if (!whole) {
 			take(args, in, x, r->from, l->w);
 			if (args->labels)
 				read_numbers(in, "--labels", x, r->from, v, part, l->w, i);
 			else
-				sample_threshold(r->chosen, v, r->from, x->type, l->w, args->above);
+				sample_threshold(chosen, v, r->from, x->type, l->w, args->above);
 		}
 		if (values->in)
 			raw_read(values->in, r->from, l->w);
-		if (measured && (values->in || !parts))
+		if (measured && (values->in || !whole))
 			sample_load(v, r->from, of->type, l->w);
 		stats_charge(st, STATS_READ);
 		check(in, parts || args->labels ? label_parts(l, part, measured ? v : NULL)
-						: label_row(l, r->chosen, measured ? v : NULL));
+						: label_row(l, chosen, measured ? v : NULL));
 		stats_charge(st, STATS_COMPUTE);
 		progress_step(&bar, (double)i / (double)rows);
 	}
