@@ -96,6 +96,7 @@ image rawaxes --flip=0
 image rawlabel
 image rawlabel --to=csv
 image rawlabel --split=3
+image rawlabel --fill-holes --split=1 --by=distance
 sky rawlabel --map --to=csv
 image rawlabel --markers=image
 image rawlabel --labels --drop=border

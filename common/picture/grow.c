@@ -69,6 +69,34 @@ grow_labels(const struct distance_shape *s, double most, int32_t *map)
 	return p && line ? 0 : -ENOMEM;
 }
 
+int
+label_fill_holes(const struct label *l, const double *values, uint8_t *chosen)
+{
+	const int c = l->connectivity, other = c == 4 ? 8 : c == 8 ? 4 : c == 6 ? 26 : 6;
+	const size_t w = l->w, rows = l->h * l->depth;
+	uint8_t *rest = weir_alloc(w, 1);
+	int32_t *hole = weir_alloc(w + LABEL_PAD, sizeof *hole);
+	struct label holes;
+	int r = label_open(&holes, w, l->h, l->depth, other);
+
+	r = rest && hole ? r : -ENOMEM;
+	holes.inside = true;
+	for (size_t i = 0; !r && i < rows; i++) {
+		for (size_t k = 0; k < w; k++)
+			rest[k] = !chosen[i * w + k];
+		r = label_row(&holes, rest, values + i * w);
+	}
+	r = r ? r : label_close(&holes, 1);
+	for (size_t i = 0; !r && i < rows; i++) {
+		label_write(&holes, i, hole);
+		for (size_t k = 0; k < w; k++)
+			chosen[i * w + k] |= hole[k] && !isnan(values[i * w + k]);
+	}
+	label_free(&holes);
+	weir_free_all(rest, hole);
+	return r;
+}
+
 void
 label_steps(const struct img *x, size_t dims, double step[3])
 {

@@ -117,6 +117,12 @@ bool region_touches(const struct region *g, const struct label *l);
  */
 int32_t *label_map(struct label *l, bool volume);
 
+/*
+ * Chooses the holes of all samples, too, which are of l's shape: what is not chosen, not NaN, and does not hang together with the
+ * border: by sides where l's components touch by edges or corners, else by corners, too. Returns 0, -ENOMEM or -EOVERFLOW.
+ */
+int label_fill_holes(const struct label *l, const double *values, uint8_t *chosen);
+
 /* Sets step to the spacings of x along its rows, columns and slices: 1 where an axis has none. */
 void label_steps(const struct img *x, size_t dims, double step[3]);
 

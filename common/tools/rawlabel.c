@@ -223,33 +223,6 @@ read_all(struct args *args, struct raw_in *in, const struct img *x, const struct
 	}
 }
 
-/* Chooses the holes, too: the other samples that do not hang together with the border. NaN stays out. */
-static void
-fill_holes(const struct raw_in *in, const struct label *l, struct row *r)
-{
-	const int c = l->connectivity, other = c == 4 ? 8 : c == 8 ? 4 : c == 6 ? 26 : 6;
-	const size_t w = l->w, rows = l->h * l->depth;
-	uint8_t *rest = weir_xalloc(w, 1);
-	int32_t *hole = weir_xalloc(w + LABEL_PAD, sizeof *hole);
-	struct label holes;
-
-	check(in, label_open(&holes, w, l->h, l->depth, other));
-	holes.inside = true;
-	for (size_t i = 0; i < rows; i++) {
-		for (size_t k = 0; k < w; k++)
-			rest[k] = !r->chosen[i * w + k];
-		check(in, label_row(&holes, rest, r->values + i * w)); /* its box needs values */
-	}
-	check(in, label_close(&holes, 1));
-	for (size_t i = 0; i < rows; i++) {
-		label_write(&holes, i, hole);
-		for (size_t k = 0; k < w; k++)
-			r->chosen[i * w + k] |= hole[k] && !isnan(r->values[i * w + k]);
-	}
-	label_free(&holes);
-	weir_free_all(rest, hole);
-}
-
 /* Cuts the item that was read into parts. */
 static void
 cut(const struct args *args, const struct raw_in *in, const struct img *x, const struct label *l,
@@ -296,7 +269,7 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 		read_all(args, in, x, l, r);
 	stats_charge(st, STATS_READ);
 	if (args->fill)
-		fill_holes(in, l, r);
+		check(in, label_fill_holes(l, r->values, r->chosen));
 	if (parts)
 		cut(args, in, x, l, r);
 	stats_charge(st, STATS_COMPUTE);
