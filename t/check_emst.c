@@ -13,25 +13,21 @@ compare_ways(struct check_many *c, const struct sample *m, size_t set)
 	struct emst_tree want, got;
 
 	emst_direct(&m->s, NULL, &want);
-	int err = emst_run(&m->s, 1, &got);
-	same_tree(c, &want, &got, err, "the way that is chosen", set);
+	same_tree(c, &want, &got, emst_run(&m->s, 1, &got), "the way that is chosen", set);
 	for (int threads = 1; threads <= 3; threads++) {
-		err = emst_run_kd(&m->s, threads, &got);
-		same_tree(c, &want, &got, err, "kd", set);
+		same_tree(c, &want, &got, emst_run_kd(&m->s, threads, &got), "kd", set);
 		for (enum cpu_level l = 0; m->s.type != EMST_CODE && m->s.n > 1 && l <= weir_cpu;
 		     l++) {
 			const struct kd_input in = {.s = &m->s, .threads = threads};
 			for (int way = 0; way < KD_WAYS; way++) {
-				err = emst_kd[m->s.type == EMST_F64][l][way](&in, &got);
+				const int err = emst_kd[m->s.type == EMST_F64][l][way](&in, &got);
 				same_tree(c, &want, &got, err, cpu_name(l), set);
 			}
 		}
-		err = emst_run_brute(&m->s, threads, &got);
-		same_tree(c, &want, &got, err, "all pairs in every round", set);
-		if (!m->code)
-			continue;
-		err = emst_run_lattice(&m->s, threads, &got);
-		same_tree(c, &want, &got, err, "lattice", set);
+		same_tree(c, &want, &got, emst_run_brute(&m->s, threads, &got), "all pairs", set);
+		if (m->code)
+			same_tree(c, &want, &got, emst_run_lattice(&m->s, threads, &got), "lattice",
+				  set);
 	}
 	emst_tree_free(&want);
 }
@@ -151,14 +147,10 @@ check_large(struct check_many *c, struct check_rng *r, size_t set)
 
 	cloud_colours(&m, r, set, set % 3 ? 60000 : 6000);
 	emst_run_kd(&m.s, 1, &want);
-	int err = emst_run_lattice(&m.s, 1, &got);
-	same_tree(c, &want, &got, err, "lattice", set);
-	err = emst_run_lattice(&m.s, 2, &got);
-	same_tree(c, &want, &got, err, "lattice, two threads", set);
-	err = emst_run_kd(&m.s, 2, &got);
-	same_tree(c, &want, &got, err, "kd, two threads", set);
-	err = emst_run(&m.s, 2, &got);
-	same_tree(c, &want, &got, err, "the choice", set);
+	for (int threads = 1; threads <= 2; threads++)
+		same_tree(c, &want, &got, emst_run_lattice(&m.s, threads, &got), "lattice", set);
+	same_tree(c, &want, &got, emst_run_kd(&m.s, 2, &got), "kd, two threads", set);
+	same_tree(c, &want, &got, emst_run(&m.s, 2, &got), "the choice", set);
 	emst_tree_free(&want);
 	sample_free(&m);
 }
@@ -209,10 +201,8 @@ check_walks(struct check_many *c, struct check_rng *r, size_t set)
 		return;
 	}
 	emst_direct(&s, NULL, &want);
-	for (int threads = 1; threads <= 2; threads++) {
-		int err = emst_run_kd(&s, threads, &got);
-		same_tree(c, &want, &got, err, "walks", set);
-	}
+	for (int threads = 1; threads <= 2; threads++)
+		same_tree(c, &want, &got, emst_run_kd(&s, threads, &got), "walks", set);
 	emst_tree_free(&want);
 }
 
