@@ -12,8 +12,7 @@ teardown_file() {
 	[ ! -e "$SLURM_DIR" ] || "${BATS_TEST_DIRNAME%/t}/t/slurm" stop "$SLURM_DIR"
 }
 
-setup() {
-	scratch
+prepare() {
 	export SLURM_CONF=$SLURM_DIR/slurm.conf
 	cluster=$root/t/demo/cluster
 	gen noise 60 200 --type=float >f.raw

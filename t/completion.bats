@@ -1,8 +1,7 @@
 load lib
 
 # What the shells propose for a command line, from --completion of each program.
-setup() {
-	scratch
+prepare() {
 	mkdir files functions
 	: >files/one.pgm
 	: >'files/two words.pgm'

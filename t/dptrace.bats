@@ -6,8 +6,7 @@ paint() {
 }
 
 # A picture of a bright road, a sine of 6 pixels about y = 20, and its two ends.
-setup() {
-	scratch
+prepare() {
 	paint 80 40 9 '(y - 20 - 6 * sin(x / 13)) ^ 2 < 3 ? 9 : 1' >road.pgm
 	ends='-p 5,22 -p 75,17'
 }

@@ -44,8 +44,7 @@ skeleton	-	-G 2
 weir		own
 '
 
-setup() {
-	scratch
+prepare() {
 	gen kernels 3 2 2 >kernel.nrrd
 	gen --type=double values 2x3 0 0 .1 .2 .3 .4 >points.nrrd
 	printf 'x,y\n3,4\n' >places.csv

@@ -1,7 +1,6 @@
 load lib
 
-setup() {
-	scratch
+prepare() {
 	# five, three and one pixels
 	pgm 9 1 255 10 10 11 11 12 20 20 21 50 >l.pgm
 }

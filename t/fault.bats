@@ -4,8 +4,7 @@ load lib
 # thread. A program then says why it fails and leaves nothing behind, or does without and writes the same bytes. See
 # t/fault.c.
 
-setup() {
-	scratch
+prepare() {
 	! sanitized || skip "the sanitizer has an allocator of its own"
 	[[ $(ldd "$B/rawinfo") != *libomp* ]] || skip "libomp of clang waits for itself when it finds no memory"
 	gen kernels 3 2 2 >kernel.nrrd

@@ -2,8 +2,7 @@
 # t/cudacpu, whose kernels run on the CPU.
 load lib
 
-setup() {
-	scratch
+prepare() {
 	gpu=$B/t/cudacpu
 }
 

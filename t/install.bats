@@ -1,8 +1,7 @@
 load lib
 
 # What `make install` puts, and `make uninstall` takes away.
-setup() {
-	scratch
+prepare() {
 	to=$BATS_TEST_TMPDIR/to
 	programs=("$B/rawinfo" "$B/wconv")
 }

@@ -1,5 +1,5 @@
 # Loaded by every page of tests as `load lib`: this build's programs on PATH, and for each test an empty directory of
-# its own to work in. A page with a setup() of its own begins it with `scratch`.
+# its own to work in. What all tests of a page begin with is its prepare().
 bats_require_minimum_version 1.5.0
 
 root=${BATS_TEST_DIRNAME%/t}
@@ -10,12 +10,13 @@ case $B in
 esac
 export B PATH=$B:$B/t:$PATH LC_ALL=C
 
-scratch() {
-	cd "$BATS_TEST_TMPDIR" || return 1
+prepare() {
+	:
 }
 
 setup() {
-	scratch
+	cd "$BATS_TEST_TMPDIR" || return 1
+	prepare
 }
 
 # A helper that is not installed fails its test, also where a command is to fail: bash calls this for a name that it does not

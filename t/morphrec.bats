@@ -1,7 +1,6 @@
 load lib
 
-setup() {
-	scratch
+prepare() {
 	pgm 5 1 9 0 5 7 3 8 >mask.pgm
 	pgm 5 1 9 0 0 6 0 0 >marker.pgm
 }

@@ -2,8 +2,7 @@ load lib
 
 # What -o and --stats name, and what becomes of it: links, devices, descriptors, modes, signals. See common/base/file.h.
 
-setup() {
-	scratch
+prepare() {
 	pgm 2 2 255 1 2 3 4 >a.pgm
 	pgmtoraw a.pgm >want
 }

@@ -2,8 +2,7 @@ load lib
 
 # pngtoraw and rawtopng. libpng and netpbm judge.
 
-setup() {
-	scratch
+prepare() {
 	command -v pngtoraw >/dev/null || skip 'no libpng'
 }
 

@@ -2,8 +2,7 @@ load lib
 
 # rawphot: fluxes at places, against sums by hand.
 
-setup() {
-	scratch
+prepare() {
 	# shellcheck disable=SC2046 # samples are words
 	item float '21 21' -- $(yes 1 | head -n 441) >ones
 	printf 'P2 5 5 9 0 0 0 0 0 0 0 2 0 0 0 4 9 4 0 0 0 6 0 0 0 0 0 0 0\n' >five.pgm

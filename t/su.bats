@@ -17,8 +17,7 @@ poke_all() {
 }
 
 # Two gathers of 3 and 2 traces of 4 samples, dt 4 ms, big-endian: line.su has 5 records of 256 bytes, i.sgy the first three.
-setup() {
-	scratch
+prepare() {
 	gencmp --traces=3 --samples=4 >a
 	gencmp --traces=2 --samples=4 | sed 's/^cdp:=100/cdp:=101/' >b
 	cat a b | rawtosu >line.su

@@ -1,7 +1,6 @@
 load lib
 
-setup() {
-	scratch
+prepare() {
 	# two points, 0 and 1/4, of values 1 and 1: F_k = 1 + exp(-2 pi i k / 4)
 	doubles 3x2 0 1 0 .25 1 0 >pv.nrrd
 	doubles 1x3 0 .25 .5 >p.nrrd
