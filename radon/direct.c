@@ -1,6 +1,6 @@
 /*
  * The definition: discrete Fourier transforms in time, and at each frequency the sums of radon.h over traces or curves. All of
- * it is in double, and cexp() gives the phases. lsq solves A^H A + damping by a dense Cholesky factorisation at each frequency.
+ * it is in double, and cexp() gives the phases. lsq eliminates A^H A + damping at each frequency.
  */
 #include <complex.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/dense.h"
 #include "common/base/mem.h"
 #include "radon/radon.h"
 
@@ -227,29 +228,6 @@ normal_matrix(const struct radon_options *o, const struct direct_axes *x, size_t
 		}
 }
 
-/* Solves t x = y for x and stores x in y. t is Hermitian positive definite; its Cholesky factor replaces it. */
-static void
-solve_dense(complex double *t, complex double *y, size_t ldy, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t l = 0; l <= i; l++) {
-			complex double sum = t[i * n + l];
-			for (size_t s = 0; s < l; s++)
-				sum -= t[i * n + s] * conj(t[l * n + s]);
-			t[i * n + l] = l < i ? sum / t[l * n + l] : csqrt(sum);
-		}
-	for (size_t i = 0; i < n; i++) {
-		for (size_t l = 0; l < i; l++)
-			y[i * ldy] -= t[i * n + l] * y[l * ldy];
-		y[i * ldy] /= t[i * n + i];
-	}
-	for (size_t i = n; i-- > 0;) {
-		for (size_t l = i + 1; l < n; l++)
-			y[i * ldy] -= conj(t[l * n + i]) * y[l * ldy];
-		y[i * ldy] /= conj(t[i * n + i]);
-	}
-}
-
 int
 radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel)
 {
@@ -260,7 +238,7 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 	for (size_t k = 0; m && t && k < x.nw; k++)
 		if (in_band(o, &x, k)) {
 			normal_matrix(o, &x, k, t, t + o->nq * o->nq);
-			solve_dense(t, m + k, x.nw, o->nq);
+			dense_solve(t, m + k, x.nw, o->nq);
 		}
 	const int err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
 	weir_free(d);
@@ -289,11 +267,11 @@ surprise(const struct radon_options *o, const struct direct_axes *x, size_t k, d
 				*to += conj(phase(o, x, k, i, j)) * phase(o, x, k, i, l);
 		}
 	}
-	solve_dense(room, y, 1, o->nx);
+	dense_solve(room, y, 1, o->nx);
 	for (size_t j = 0; j < o->nx; j++) {
 		live += is_live(o, j);
 		q += is_live(o, j) ? creal(conj(d[j * x->nw + k]) * y[j]) : 0;
-		logdet += 2 * log(creal(room[j * o->nx + j]));
+		logdet += log(creal(room[j * o->nx + j]));
 	}
 	return live * log(q) + logdet;
 }

@@ -318,10 +318,10 @@ radon_direct_hyperbola_adjoint(const struct radon_options *o, const double *gath
 void
 radon_direct_hyperbola_model(const struct radon_options *o, const double *panel, double *gather);
 
-/* lsq by a dense Cholesky factorisation at each frequency. Returns 0 or -ENOMEM. */
+/* lsq by elimination of the dense equations at each frequency. Returns 0 or -ENOMEM. */
 int radon_direct_lsq(const struct radon_options *o, const float *gather, double *panel);
 
-/* Finds the NU of radon_noise() by a dense Cholesky factorisation of A A^H + mu I. Returns 0 or -ENOMEM. */
+/* Finds the NU of radon_noise() by elimination of A A^H + mu I. Returns 0 or -ENOMEM. */
 int radon_direct_noise(const struct radon_options *o, const float *gather, double *nu);
 
 /*

@@ -1,4 +1,5 @@
 /* Deconvolutions of small pictures by dense matrices made of the definition. */
+#include "common/base/dense.h"
 #include "t/check_wconv.h"
 
 /* y = A x: A [data][estimate]; the item lies at (ox,oy) of the estimate of ew x eh. */
@@ -157,50 +158,33 @@ dense_lucy(struct dense *d, size_t steps, double sky, double floor, bool acceler
 		s[k] /= top;
 }
 
-/* d->x from (A'A + damp^2) x = A'(y - sky), by Cholesky's factors. */
+/* d->x from (A'A + damp^2) x = A'(y - sky). */
 static void
 dense_least_squares(struct dense *d, double damp, double sky)
 {
 	const size_t n = d->w * d->h, m = d->ew * d->eh;
-	double *g = check_alloc(m * m, sizeof *g), *x = d->x, norm = 0;
+	double complex *g = check_alloc(m * m, sizeof *g), *x = check_alloc(m, sizeof *x);
+	double norm = 0;
 
 	for (size_t k = 0; k < m; k++) {
+		double sum = 0; /* A'A is symmetric: its largest row sum is not below its norm */
 		x[k] = 0;
 		d->s[k] = 1;
-		for (size_t l = 0; l < m; l++)
-			g[k * m + l] = k == l ? damp * damp : 0;
-	}
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; isfinite(d->y[i]) && k < m; k++) {
-			x[k] += d->a[i * m + k] * (d->y[i] - sky);
-			for (size_t l = 0; l <= k; l++)
-				g[k * m + l] += d->a[i * m + k] * d->a[i * m + l];
+		for (size_t i = 0; i < n; i++)
+			x[k] += isfinite(d->y[i]) ? d->a[i * m + k] * (d->y[i] - sky) : 0;
+		for (size_t l = 0; l < m; l++) {
+			double v = k == l ? damp * damp : 0;
+			for (size_t i = 0; i < n; i++)
+				v += isfinite(d->y[i]) ? d->a[i * m + k] * d->a[i * m + l] : 0;
+			g[k * m + l] = v;
+			sum += fabs(v);
 		}
-	for (size_t k = 0; k < m;
-	     k++) { /* A'A is symmetric: its largest row sum is not below its norm */
-		double sum = 0;
-		for (size_t l = 0; l < m; l++)
-			sum += fabs(g[(l <= k ? k * m + l : l * m + k)]);
 		norm = fmax(norm, sum);
 	}
 	d->cond = norm / (damp * damp);
+	dense_solve(g, x, 1, m);
 	for (size_t k = 0; k < m; k++)
-		for (size_t l = 0; l <= k; l++) {
-			double v = g[k * m + l];
-			for (size_t i = 0; i < l; i++)
-				v -= g[k * m + i] * g[l * m + i];
-			g[k * m + l] = l < k ? v / g[l * m + l] : sqrt(v);
-		}
-	for (size_t k = 0; k < m; k++) {
-		for (size_t l = 0; l < k; l++)
-			x[k] -= g[k * m + l] * x[l];
-		x[k] /= g[k * m + k];
-	}
-	for (size_t k = m; k-- > 0;) {
-		for (size_t l = k + 1; l < m; l++)
-			x[k] -= g[l * m + k] * x[l];
-		x[k] /= g[k * m + k];
-	}
+		d->x[k] = creal(x[k]);
 }
 
 /* The root mean square of ours - dense, weighed by s, over that of dense; infinity where only one of them is NaN. */

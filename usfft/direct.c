@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/base/dense.h"
 #include "common/base/real.h"
 #include "usfft/direct.h"
 #include "usfft/sky/sky.h"
@@ -152,24 +153,6 @@ add_equations(const struct usfft_options *o, const struct usfft_points *pt, cons
 		}
 }
 
-/* Solves m x = right in place, without pivots: m is positive definite. */
-static void
-eliminate(double complex *m, double complex *right, size_t n)
-{
-	for (size_t p = 0; p < n; p++)
-		for (size_t i = p + 1; i < n; i++) {
-			const double complex f = m[i * n + p] / m[p * n + p];
-			for (size_t k = p; k < n; k++)
-				m[i * n + k] -= f * m[p * n + k];
-			right[i] -= f * right[p];
-		}
-	for (size_t i = n; i-- > 0;) {
-		for (size_t k = i + 1; k < n; k++)
-			right[i] -= m[i * n + k] * right[k];
-		right[i] /= m[i * n + i];
-	}
-}
-
 int
 usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *pt, const double *w,
 		     const double *b, const struct usfft_inverse *v, double *modes)
@@ -180,7 +163,7 @@ usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *p
 	const int err = m && row && right ? 0 : -ENOMEM;
 	if (!err) {
 		add_equations(o, pt, w, b, v, n, m, right, row);
-		eliminate(m, right, n);
+		dense_solve(m, right, 1, n);
 	}
 	for (size_t i = 0; !err && i < n; i++) {
 		modes[2 * i] = creal(right[i]);
@@ -275,7 +258,7 @@ usfft_direct_map(const struct usfft_centre *c, const double *lattice, const size
 		}
 		for (size_t i = 0; i < n * n; i++)
 			m[i] = sq[i] + (i % (n + 1) ? 0 : t * t);
-		eliminate(m, v, n);
+		dense_solve(m, v, 1, n);
 		for (size_t i = 0; i < n; i++)
 			g[i / box * c->coils + d] +=
 			    conj(pixel_value(c, x, i)) * v[i] / (double)box;
