@@ -115,8 +115,7 @@ dptrace_direct(const struct dptrace_table *seg, size_t nseg, double phi, int *at
 	r = follow(l, gaps, at, best);
 out:
 	for (n = 0; n < gaps; n++) {
-		weir_free(l[n].best);
-		weir_free(l[n].from);
+		weir_free_all(l[n].best, l[n].from);
 	}
 	weir_free(l);
 	return r;

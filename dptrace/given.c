@@ -223,8 +223,7 @@ dptrace_given(const float *S, size_t n, size_t d, const struct dptrace_line *l,
 	given_take(&g, &a, nseg, n, d, o->margins);
 	a = (struct arena){weir_alloc(a.used, 1), 0};
 	if (!t->v || !a.base) {
-		weir_free(a.base);
-		weir_free(t->v);
+		weir_free_all(a.base, t->v);
 		return why_set(why, "no memory for %zu vertices", t->n);
 	}
 	given_take(&g, &a, nseg, n, d, o->margins);

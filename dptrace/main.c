@@ -142,8 +142,7 @@ trace_picture(struct session *s, struct img *x)
 		raw_put(s->overlay, &drawn);
 	img_free(&drawn);
 	points_free(&pic.lines);
-	weir_free((void *)pic.image.v);
-	weir_free((void *)pic.image.mask);
+	weir_free_all((void *)pic.image.v, (void *)pic.image.mask);
 	stats_charge(&s->st, STATS_WRITE);
 }
 

@@ -374,8 +374,7 @@ points_share(const struct points *all, const struct share *mine, size_t *first)
 void
 points_free(struct points *p)
 {
-	weir_free(p->line);
-	weir_free(p->xy);
+	weir_free_all(p->line, p->xy);
 	*p = (struct points){0};
 }
 

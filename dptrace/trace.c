@@ -145,8 +145,7 @@ trace_again(struct trace *t, int round, bool trial)
 		}
 		dptrace_free(&q);
 	}
-	weir_free(line);
-	weir_free(of);
+	weir_free_all(line, of);
 }
 
 void
@@ -169,8 +168,7 @@ trace_free(struct trace *t)
 {
 	for (size_t i = 0; t->again && i < t->p.nline; i++)
 		weir_free(t->again[i]);
-	weir_free(t->again);
-	weir_free(t->vain);
+	weir_free_all(t->again, t->vain);
 	dptrace_free(&t->p);
 }
 

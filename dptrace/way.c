@@ -191,8 +191,7 @@ way_costs(struct way_grid *g, const struct dptrace_image *im, const float *gray,
 	room = (struct arena){.base = weir_alloc(room.used, 1)};
 	g->cost = weir_alloc(n, 1);
 	if (!room.base || !g->cost) {
-		weir_free(room.base);
-		weir_free(g->cost);
+		weir_free_all(room.base, g->cost);
 		return -ENOMEM;
 	}
 	lay_cells(&c, &room);
@@ -400,7 +399,6 @@ double (*way_of(const struct dptrace_image *im, const float *gray, const struct 
 		xy[*n - 1][1] = by;
 	}
 	*err = xy ? 0 : -ENOMEM;
-	weir_free(cell);
-	weir_free(g.cost);
+	weir_free_all(cell, g.cost);
 	return xy;
 }

@@ -98,8 +98,7 @@ polygons_read(struct radon_mute *m, const char *path)
 void
 polygons_free(struct radon_mute *m)
 {
-	weir_free((void *)m->corner);
-	weir_free((void *)m->polygon);
+	weir_free_all((void *)m->corner, (void *)m->polygon);
 	m->corner = NULL;
 	m->polygon = NULL;
 	m->npolygon = 0;

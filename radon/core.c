@@ -101,8 +101,7 @@ radon_fft_plan(struct radon_fft *p, size_t n)
 		p->forward = fftwf_plan_dft_1d(h, row, s, FFTW_FORWARD, FFTW_ESTIMATE);
 		p->backward = fftwf_plan_dft_1d(h, s, row, FFTW_BACKWARD, FFTW_ESTIMATE);
 	}
-	weir_free(row);
-	weir_free(s);
+	weir_free_all(row, s);
 	if (!p->forward || !p->backward)
 		return -ENOMEM;
 	for (size_t k = 0; k <= n / 4; k++) {
@@ -271,8 +270,7 @@ power(const struct radon_options *o, const struct radon_fft *p, const float *gat
 			sum[k] += (double)s[2 * k] * (double)s[2 * k] +
 				  (double)s[2 * k + 1] * (double)s[2 * k + 1];
 	}
-	weir_free(row);
-	weir_free(s);
+	weir_free_all(row, s);
 	return err;
 }
 

@@ -143,8 +143,7 @@ to_rows(const struct direct_axes *x, complex double *s, size_t count, double *ro
 		for (size_t t = 0; t < n; t++)
 			rows[r * n + t] = row[at + t] / (double)x->ntau;
 	}
-	weir_free(row);
-	weir_free(s);
+	weir_free_all(row, s);
 	return err;
 }
 
@@ -241,8 +240,7 @@ radon_direct_lsq(const struct radon_options *o, const float *gather, double *pan
 			dense_solve(t, m + k, x.nw, o->nq);
 		}
 	const int err = to_rows(&x, m, o->nq, panel, x.ntau, 0);
-	weir_free(d);
-	weir_free(t);
+	weir_free_all(d, t);
 	return t ? err : -ENOMEM;
 }
 
@@ -314,8 +312,7 @@ radon_direct_noise(const struct radon_options *o, const float *gather, double *n
 		}
 	}
 	const int err = d && room ? 0 : -ENOMEM;
-	weir_free(d);
-	weir_free(room);
+	weir_free_all(d, room);
 	return err;
 }
 
@@ -502,8 +499,7 @@ radon_direct_adapt(const struct radon_options *o, const float *gather, const flo
 		add(&p, *ratio, out);
 		err = 0;
 	}
-	weir_free(m);
-	weir_free(w);
+	weir_free_all(m, w);
 	return err;
 }
 

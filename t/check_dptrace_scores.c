@@ -129,8 +129,7 @@ compare_gains(void)
 		    &m, got.cell == (size_t)floor(o.sigma) && worst < .03 && differ == 0,
 		    "sigma %g, %zu planes, polarity %d: off by %g; %zu differ around a short line",
 		    o.sigma, im.c, o.polarity, worst, differ);
-		weir_free((void *)got.v);
-		weir_free((void *)near.v);
+		weir_free_all((void *)got.v, (void *)near.v);
 	}
 	check_end(&m, "the gains of edges are those of the definition to 3 %");
 }

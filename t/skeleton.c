@@ -62,8 +62,7 @@ run(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct
 		stats_charge(st, STATS_COMPUTE);
 		raw_write(out, to, b.n);
 		stats_charge(st, STATS_WRITE);
-		weir_free(v);
-		weir_free(to);
+		weir_free_all(v, to);
 	}
 	img_free(&y);
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "common/base/dense.h"
+#include "common/base/mem.h"
 #include "common/base/real.h"
 #include "usfft/direct.h"
 #include "usfft/sky/sky.h"
@@ -169,9 +170,7 @@ usfft_direct_inverse(const struct usfft_options *o, const struct usfft_points *p
 		modes[2 * i] = creal(right[i]);
 		modes[2 * i + 1] = cimag(right[i]);
 	}
-	free(m);
-	free(row);
-	free(right);
+	weir_free_all(m, row, right);
 	return err;
 }
 
@@ -272,10 +271,7 @@ usfft_direct_map(const struct usfft_centre *c, const double *lattice, const size
 		map[2 * k] = creal(s[k]);
 		map[2 * k + 1] = cimag(s[k]);
 	}
-	free(cov);
-	free(sq);
-	free(m);
-	free(v);
+	weir_free_all(cov, sq, m, v);
 	return err;
 }
 

@@ -19,7 +19,7 @@ void *weir_alloc(size_t n, size_t size);
 /* Does the same and zeroes the block. */
 void *weir_calloc(size_t n, size_t size);
 
-/* Frees a block of weir_alloc or weir_calloc. NULL is allowed. */
+/* Frees a block of weir_alloc, weir_calloc or malloc. NULL is allowed. */
 void weir_free(void *p);
 
 /* Frees each of the n blocks, and each block that is named. */

@@ -457,8 +457,7 @@ put_page(const struct args *args, struct writer *w, struct stats *st)
 			put_strip(w, y, n);
 		stats_charge(st, STATS_WRITE);
 	}
-	weir_free(w->rows);
-	weir_free(w->unit);
+	weir_free_all(w->rows, w->unit);
 }
 
 /*

@@ -764,8 +764,7 @@ put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *ou
 		if (!status)
 			out->put(out->to, r.band, n);
 	}
-	weir_free(r.unit);
-	weir_free(r.band);
+	weir_free_all(r.unit, r.band);
 	return status;
 }
 
@@ -790,8 +789,7 @@ put_rgba(TIFF *t, const struct tiffpage *p, const struct sink *out)
 			out->put(out->to, row, 1);
 		}
 	}
-	weir_free(raster);
-	weir_free(row);
+	weir_free_all(raster, row);
 	return status;
 }
 
@@ -825,7 +823,6 @@ tiffpage_rows(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink
 		turn_row(p, page, y, row);
 		out->put(out->to, row, 1);
 	}
-	weir_free(page);
-	weir_free(row);
+	weir_free_all(page, row);
 	return status;
 }

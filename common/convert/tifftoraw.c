@@ -499,8 +499,7 @@ put_absent(const struct args *args, const struct tiffpage *p, struct target *o)
 		die("no memory for a plane that is missing");
 	for (size_t y = 0; y < p->h; y++)
 		put_rows(o, row, 1);
-	weir_free(row);
-	weir_free(d->mask);
+	weir_free_all(row, d->mask);
 	d->mask = NULL;
 }
 

@@ -923,8 +923,7 @@ traces_to_raw(const struct opt_program *program, int argc, char **argv,
 	st.bytes_in = t.bytes;
 	stats_add(&st, "traces", "%zu", traces);
 	stats_close(&st, NULL, out, &args.common);
-	free(g.data);
-	free(g.where);
+	weir_free_all(g.data, g.where);
 	traces_close(&t);
 	return 0;
 }

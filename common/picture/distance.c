@@ -198,9 +198,7 @@ distance(const struct distance_shape *s, int threads, const uint8_t *restrict ch
 			root(D + i * s->w, s->w, s->step[0]);
 	}
 	for (int i = 0; i < threads; i++) {
-		weir_free(line[i].f);
-		weir_free(line[i].at);
-		weir_free(line[i].from);
+		weir_free_all(line[i].f, line[i].at, line[i].from);
 	}
 	weir_free(line);
 	return r;

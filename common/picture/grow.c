@@ -64,8 +64,7 @@ grow_labels(const struct distance_shape *s, double most, int32_t *map)
 	}
 	for (size_t i = 0; p && line && i < n; i++)
 		map[i] = p[i].square <= limit ? p[i].label : 0;
-	weir_free(p);
-	weir_free(line);
+	weir_free_all(p, line);
 	return p && line ? 0 : -ENOMEM;
 }
 

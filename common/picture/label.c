@@ -416,16 +416,8 @@ label_free(struct label *l)
 		weir_free(l->block);
 		l->block = older;
 	}
-	weir_free(l->row);
-	weir_free(l->bits);
-	weir_free(l->pair);
-	weir_free(l->lower);
-	weir_free(l->painted);
-	free(l->up);
-	free(l->slot);
-	free(l->region);
-	free(l->name);
-	free(l->found);
+	weir_free_all(l->row, l->bits, l->pair, l->lower, l->painted);
+	weir_free_all(l->up, l->slot, l->region, l->name, l->found);
 	*l = (struct label){0};
 }
 

@@ -128,17 +128,13 @@ outlines_find(struct outlines *o, const int32_t *map, size_t w, size_t h)
 			follow(o, &f, i, &vertex, &room);
 	if (o->rings)
 		qsort(o->ring, o->rings, sizeof *o->ring, compare_rings);
-	weir_free(vertex);
-	weir_free(f.up);
-	weir_free(f.where);
-	weir_free(f.seen);
+	weir_free_all(vertex, f.up, f.where, f.seen);
 }
 
 void
 outlines_free(struct outlines *o)
 {
-	weir_free(o->ring);
-	weir_free(o->corner);
+	weir_free_all(o->ring, o->corner);
 	*o = (struct outlines){0};
 }
 

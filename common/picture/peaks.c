@@ -244,10 +244,7 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
 	}
 	for (size_t i = 0; !r && i < n; i++)
 		part[i] = part[i] ? roots_find(f.up, part[i]) : 0;
-	weir_free(at);
-	weir_free(other);
-	weir_free(f.up);
-	weir_free(f.peak);
+	weir_free_all(at, other, f.up, f.peak);
 	return r;
 }
 
@@ -378,8 +375,7 @@ watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, u
 		levels += i && v[at[i]] != v[at[i - 1]];
 		q.level[at[i]] = (uint32_t)levels;
 	}
-	weir_free(at);
-	weir_free(other);
+	weir_free_all(at, other);
 	if (!r && !open_waiting(&q, n, levels + 1))
 		r = -ENOMEM;
 	for (size_t i = 0; !r && i < n; i++)
@@ -390,8 +386,6 @@ watershed(const struct order_shape *s, const double *v, const uint8_t *chosen, u
 		part[i] = part[i] == OUTSIDE ? 0 : part[i];
 	for (int f = 0; f < q.floors; f++)
 		weir_free(q.floor[f]);
-	weir_free(q.ends);
-	weir_free(q.next);
-	weir_free(q.level);
+	weir_free_all(q.ends, q.next, q.level);
 	return r;
 }

@@ -107,8 +107,7 @@ ranks_start(const struct img *x, bool positive, int threads)
 void
 ranks_free(struct ranks *r)
 {
-	weir_free(r->table);
-	weir_free(r->weight);
+	weir_free_all(r->table, r->weight);
 }
 
 struct sample_stats

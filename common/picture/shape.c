@@ -158,9 +158,7 @@ find_hulls(const struct label *l, const int32_t *map, double to[3][3], struct sh
 		measure_hull(&span[at[i] + g->lo[1]], g->hi[1] - g->lo[1] + 1, to, corner,
 			     &shape[i]);
 	}
-	weir_free(at);
-	weir_free(span);
-	weir_free(corner);
+	weir_free_all(at, span, corner);
 	return span && corner ? 0 : -ENOMEM;
 }
 

@@ -316,8 +316,7 @@ set_words(struct img *y, const char *key, const char **word, size_t n)
 	for (size_t i = 0; i < n; i++)
 		s += sprintf(s, i ? " %.*s" : "%.*s", (int)strcspn(word[i], blanks), word[i]);
 	img_set_key(y, key, "%s", text);
-	weir_free(text);
-	weir_free(word);
+	weir_free_all(text, word);
 }
 
 /* Splits the text into its n words. The caller frees the list. */
@@ -605,8 +604,7 @@ axiskeys_offsets(const struct img *x, size_t per, bool axis, size_t *n, struct w
 				      : "no offsets: give --offsets, an offsets:= key or a trace "
 					"axis with min and spacing");
 	}
-	weir_free(a);
-	weir_free(b);
+	weir_free_all(a, b);
 	return v;
 }
 

@@ -58,16 +58,11 @@ img_copy_head(struct img *to, const struct img *from)
 void
 img_free(struct img *x)
 {
-	for (int i = 0; i < x->dim; i++) {
-		free(x->axis[i].label);
-		free(x->axis[i].unit);
-	}
-	for (size_t i = 0; i < x->nkey; i++) {
-		free(x->key[i].name);
-		free(x->key[i].value);
-	}
-	free(x->key);
-	free(x->space.fields);
+	for (int i = 0; i < x->dim; i++)
+		weir_free_all(x->axis[i].label, x->axis[i].unit);
+	for (size_t i = 0; i < x->nkey; i++)
+		weir_free_all(x->key[i].name, x->key[i].value);
+	weir_free_all(x->key, x->space.fields);
 	if (x->map)
 		munmap(x->map, x->mapped);
 	else
@@ -167,12 +162,10 @@ img_drop_key(struct img *x, const char *name)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < x->nkey; i++) {
-		if (strcmp(x->key[i].name, name)) {
+		if (strcmp(x->key[i].name, name))
 			x->key[kept++] = x->key[i];
-			continue;
-		}
-		free(x->key[i].name);
-		free(x->key[i].value);
+		else
+			weir_free_all(x->key[i].name, x->key[i].value);
 	}
 	x->nkey = kept;
 }

@@ -301,9 +301,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		if (masked > plane)
 			m.mask += plane * img_type_size(m.mask_type);
 	}
-	weir_free(m.map[0]);
-	weir_free(m.work);
-	weir_free(rows);
+	weir_free_all(m.map[0], m.work, rows);
 	img_free(&y);
 }
 

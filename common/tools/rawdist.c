@@ -137,11 +137,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	img_free(&y);
 	for (size_t i = 0; i < n; i++)
 		run(args, &s, in, x->type, &w, out, st);
-	weir_free(w.from);
-	weir_free(w.values);
-	weir_free(w.to);
-	weir_free(w.chosen);
-	weir_free(w.D);
+	weir_free_all(w.from, w.values, w.to, w.chosen, w.D);
 }
 
 int

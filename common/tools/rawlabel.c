@@ -452,10 +452,7 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 			check(in, label_grow(&l, x, dims, args->grow,
 					     args->to == TABLE || args->to == CSV ? r.values : NULL,
 					     args->labels || args->markers.path));
-		weir_free(r.from);
-		weir_free(r.chosen);
-		weir_free(r.values);
-		weir_free(r.part);
+		weir_free_all(r.from, r.chosen, r.values, r.part);
 		args->components += l.n;
 		rows.l = &l;
 		rows.item = args->tables++;

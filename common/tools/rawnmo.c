@@ -262,9 +262,7 @@ correct_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 	raw_put(out, &y);
 	stats_charge(st, STATS_WRITE);
 	img_free(&y);
-	weir_free(g.slow);
-	weir_free(work);
-	weir_free(own);
+	weir_free_all(g.slow, work, own);
 }
 
 static void

@@ -398,8 +398,7 @@ put_places(struct raw_out *out, struct args *args)
 			raw_printf(out, ",%.15g", real_shown(found[k]));
 		raw_printf(out, ",%g,%zu\n", found[values], args->item);
 	}
-	weir_free(args->rows);
-	weir_free(all);
+	weir_free_all(args->rows, all);
 }
 
 static void

@@ -358,8 +358,7 @@ put_all(const struct args *args, const struct raw_in *in, const struct group *g,
 	}
 	progress_end(&bar);
 	img_free(&y);
-	weir_free(result);
-	weir_free(work);
+	weir_free_all(result, work);
 }
 
 /* --- one item after the other ------------------------------------------------------------------------------------------ */
@@ -407,8 +406,7 @@ put_running(const struct args *args, struct raw_in *in, struct img *x, struct ra
 		write_block(&y, total + at, at, n, out);
 	}
 	stats_charge(st, STATS_WRITE);
-	weir_free(total);
-	weir_free(numbers);
+	weir_free_all(total, numbers);
 	img_free(&y);
 	img_free(&first);
 }

@@ -171,8 +171,7 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 			stats_charge(st, STATS_WRITE);
 		}
 	}
-	weir_free(rows);
-	weir_free(w);
+	weir_free_all(rows, w);
 	world_close(&world);
 	img_free(&y);
 }

@@ -416,8 +416,7 @@ key_between(const struct gathers *s, struct img *y, const double *x, size_t plan
 		img_set_key(y, "traces", "%s", list);
 		weir_free(list);
 	}
-	weir_free(offset);
-	weir_free(number);
+	weir_free_all(offset, number);
 }
 
 /* Sets the item's offsets from the file. They are the same for all planes, or those of its planes one after the other. */
@@ -702,8 +701,7 @@ begin_item(struct gathers *s)
 		die_usage("%s: -X is required; the farthest offset is -X %g", raw_name(s->in),
 			  farthest(s));
 	offsets_range(s);
-	weir_free(s->raw);
-	weir_free(s->wide);
+	weir_free_all(s->raw, s->wide);
 	s->raw = weir_xalloc(s->n, 8);
 	s->wide = weir_xalloc(s->n, sizeof *s->wide);
 }

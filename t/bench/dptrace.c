@@ -82,12 +82,9 @@ static void
 free_tables(struct tables *t)
 {
 	for (int g = 0; g < GUIDES - 1; g++) {
-		weir_free(t->rows[g]);
-		weir_free(t->F[g]);
-		weir_free(t->diagonal[g]);
+		weir_free_all(t->rows[g], t->F[g], t->diagonal[g]);
 	}
-	weir_free(t->memory);
-	weir_free(t->entry);
+	weir_free_all(t->memory, t->entry);
 }
 
 static void
@@ -256,10 +253,7 @@ bench_scores(void)
 	bench_compare("|sin| of all links of one gap, 513 samples, 65 columns", e, 2, 5);
 	printf("  the strip: %.2f samples a nanosecond\n",
 	       (double)D * D * s.p.strip.g.per_gap / e[0].median * 1e-9);
-	weir_free(s.p.memory);
-	weir_free(s.image);
-	weir_free(s.gu);
-	weir_free(s.gv);
+	weir_free_all(s.p.memory, s.image, s.gu, s.gv);
 }
 
 int

@@ -126,9 +126,7 @@ static void
 bench_free(struct bench_case *c)
 {
 	morphrec_free(&c->plan);
-	weir_free(c->marker);
-	weir_free(c->mask);
-	weir_free(c->J);
+	weir_free_all(c->marker, c->mask, c->J);
 }
 
 struct lept {

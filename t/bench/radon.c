@@ -102,8 +102,7 @@ adjoint(size_t nt, size_t nx, size_t nq, int threads, size_t rounds)
 	bench_compare(title, e, 4, rounds);
 	for (size_t i = 0; i < 4; i++)
 		end(&job[i]);
-	weir_free((void *)o.g);
-	weir_free(d);
+	weir_free_all((void *)o.g, d);
 }
 
 static void
@@ -130,8 +129,7 @@ inverse(size_t nt, size_t nx, size_t nq, int threads, size_t rounds)
 	       1e3 * t, 1 / e[0].median);
 	end(&job[0]);
 	end(&job[1]);
-	weir_free((void *)o.g);
-	weir_free(d);
+	weir_free_all((void *)o.g, d);
 }
 
 /* bench-radon [large]: 2048 and 4096 cubed as well, which take minutes. */

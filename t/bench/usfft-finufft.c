@@ -113,12 +113,7 @@ compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, 
 			 clustered ? " clustered" : "", batch, threads, j.type);
 		bench_compare(title, e, 2, rounds);
 	}
-	weir_free(j.x);
-	weir_free(j.radians);
-	weir_free(j.c);
-	weir_free(j.f);
-	weir_free(j.values);
-	weir_free(j.arrays);
+	weir_free_all(j.x, j.radians, j.c, j.f, j.values, j.arrays);
 }
 
 int

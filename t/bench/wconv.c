@@ -70,10 +70,7 @@ pose(size_t m, size_t nk, size_t n, size_t threads)
 static void
 drop(struct job *j)
 {
-	weir_free(j->image);
-	weir_free(j->kernels);
-	weir_free(j->result);
-	weir_free(j->node);
+	weir_free_all(j->image, j->kernels, j->result, j->node);
 }
 
 /* --- the contenders ------------------------------------------------------------------------------------------------ */

@@ -156,8 +156,7 @@ group_flush(struct job *j)
 		j->where = w->where;
 		item_write_row(j, g->out[i], w->n, w->single);
 		img_free(&w->head);
-		weir_free(g->in[i]);
-		weir_free(g->out[i]);
+		weir_free_all(g->in[i], g->out[i]);
 	}
 	j->where = NULL;
 	stats_charge(&j->st, STATS_WRITE);
