@@ -279,6 +279,14 @@ gpu_take(struct gpu_block *b, size_t n)
 	return b->base ? reinterpret_cast<E *>(b->base + at) : NULL;
 }
 
+/* Takes n elements for each of these arrays. */
+template <class... E>
+void
+gpu_take_all(struct gpu_block *b, size_t n, E **...to)
+{
+	((*to = gpu_take<E>(b, n)), ...);
+}
+
 template <class F>
 size_t
 gpu_lay(void *base, F lay)

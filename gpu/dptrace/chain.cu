@@ -416,19 +416,14 @@ int
 dp_solve(struct dp_job *j)
 {
 	struct lists l;
-	void *const host = gpu_place_on_host([&](gpu_block *b) {
-		l.ids = gpu_take<unsigned>(b, j->nline);
-		l.of = gpu_take<unsigned>(b, j->nline);
-		l.out = gpu_take<dp_sums>(b, j->nline);
-	});
+	void *const host = gpu_place_on_host(
+	    [&](gpu_block *b) { gpu_take_all(b, j->nline, &l.ids, &l.of, &l.out); });
 	const gpu_at_end done{[=] { weir_free(host); }};
 
 	if (!host)
 		return -ENOMEM;
-	GPU_DO(gpu_place(j->g, HOLD_LIST, [&](gpu_block *b) {
-		l.on_ids = gpu_take<unsigned>(b, j->nline);
-		l.on_out = gpu_take<dp_sums>(b, j->nline);
-	}));
+	GPU_DO(gpu_place(j->g, HOLD_LIST,
+			 [&](gpu_block *b) { gpu_take_all(b, j->nline, &l.on_ids, &l.on_out); }));
 	GPU_DO(gpu_begin(j->g));
 	if (j->ntable)
 		GPU_LAUNCH(j->g, fill_windows, (unsigned)j->ntable, WARP, 0, j->on);

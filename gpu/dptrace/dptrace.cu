@@ -171,9 +171,7 @@ take_course(gpu_block *a, size_t guides)
 {
 	struct course c = {};
 
-	c.h = gpu_take<double>(a, guides);
-	c.d = gpu_take<int>(a, guides);
-	c.o = gpu_take<int>(a, guides);
+	gpu_take_all(a, guides, &c.h, &c.d, &c.o);
 	return c;
 }
 
@@ -196,9 +194,7 @@ take_work(const struct batch *b, struct work *w, gpu_block *a, size_t i)
 	}
 	x.chain.n = (int)n;
 	x.chain.node = x.node;
-	x.chain.at = gpu_take<int>(a, all);
-	x.chain.link = gpu_take<float>(a, all);
-	x.chain.margin = gpu_take<float>(a, all);
+	gpu_take_all(a, all, &x.chain.at, &x.chain.link, &x.chain.margin);
 	x.chain.released = gpu_take<bool>(a, n);
 	x.chain.slot[0].c = take_course(a, most);
 	for (size_t k = 0; k < n; k++) {
@@ -241,11 +237,8 @@ batch_take(struct batch *b, gpu_block *a)
 		b->cost |= s->cost;
 	}
 	take_strips(b, a, b); /* the first in this memory */
-	b->work = gpu_take<struct work>(a, b->n);
-	b->segments = gpu_take<size_t>(a, b->n);
-	b->line = gpu_take<dp_line>(a, b->n);
-	b->top = gpu_take<float>(a, b->nseg);
-	b->course = gpu_take<struct course>(a, b->nseg);
+	gpu_take_all(a, b->n, &b->work, &b->segments, &b->line);
+	gpu_take_all(a, b->nseg, &b->top, &b->course);
 	for (size_t i = 0; i < b->n; i++)
 		take_work(b, &b->work[i], a, i);
 }

@@ -132,13 +132,9 @@ take_sums(struct dp_job *j, gpu_block *a)
 	c->H = j->margins ? gpu_take<float>(a, j->links) : NULL;
 	c->through = j->margins ? gpu_take<float>(a, j->nguide * c->maxd) : NULL;
 	c->window = gpu_take<int>(a, j->windows);
-	c->entry = gpu_take<float>(a, ends);
-	c->exit = gpu_take<float>(a, ends);
-	c->leave = gpu_take<float>(a, ends);
+	gpu_take_all(a, ends, &c->entry, &c->exit, &c->leave);
 	c->released = gpu_take<int>(a, j->nseg);
-	c->at = gpu_take<int>(a, j->nguide);
-	c->link = gpu_take<float>(a, j->nguide);
-	c->margin = gpu_take<float>(a, j->nguide);
+	gpu_take_all(a, j->nguide, &c->at, &c->link, &c->margin);
 }
 
 /* --- given tables -------------------------------------------------------------------------------------------------- */
@@ -206,11 +202,8 @@ dp_lay_out(struct dp_job *j, size_t nline, const size_t *n, const struct dp_line
 	j->held = gpu_place_on_host([=](gpu_block *b) {
 		take_tables(j, b, 2 * j->nguide, j);
 		j->released = gpu_take<int>(b, j->nseg);
-		j->at = gpu_take<int>(b, j->nguide);
-		j->link = gpu_take<float>(b, j->nguide);
-		j->margin = gpu_take<float>(b, j->nguide);
-		j->best = gpu_take<double>(b, j->nline);
-		j->solved = gpu_take<bool>(b, j->nline);
+		gpu_take_all(b, j->nguide, &j->at, &j->link, &j->margin);
+		gpu_take_all(b, j->nline, &j->best, &j->solved);
 	});
 	if (!j->held)
 		return -ENOMEM;

@@ -453,10 +453,7 @@ make_nodes(struct gpu *g, const grid &w, nodes *k)
 	GPU_DO(gpu_end(g));
 	GPU_DO(gpu_look(g, &k->n, k->first + BLOCKS, sizeof k->n));
 	GPU_DO(gpu_place(g, HOLD_ACTIVE, [&](gpu_block *at) {
-		k->at = gpu_take<uint2>(at, k->n);
-		k->bound = gpu_take<unsigned>(at, k->n);
-		k->to = gpu_take<unsigned>(at, k->n);
-		k->queue = gpu_take<unsigned>(at, k->n);
+		gpu_take_all(at, k->n, &k->at, &k->bound, &k->to, &k->queue);
 	}));
 	GPU_DO(gpu_begin(g));
 	GPU_TRY(g, cudaMemsetAsync(k->bound, 0, k->n * sizeof *k->bound, g->stream[0]));

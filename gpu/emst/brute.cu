@@ -656,14 +656,10 @@ place(struct gpu *g, size_t n, unsigned K, bool brute, const points<T> *p, work 
 		w->edges = gpu_take<edge>(at, n);
 		w->count = gpu_take<counts>(at, 1);
 	}));
-	GPU_DO(gpu_place(g, HOLD_LABELS, [&](gpu_block *at) {
-		w->tree = gpu_take<unsigned>(at, n);
-		w->parent = gpu_take<unsigned>(at, n);
-	}));
+	GPU_DO(gpu_place(g, HOLD_LABELS,
+			 [&](gpu_block *at) { gpu_take_all(at, n, &w->tree, &w->parent); }));
 	GPU_DO(gpu_place(g, HOLD_CHOICE, [&](gpu_block *at) {
-		w->length = gpu_take<u64>(at, n);
-		w->rank = gpu_take<u64>(at, n);
-		w->chosen = gpu_take<uint2>(at, n);
+		gpu_take_all(at, n, &w->length, &w->rank, &w->chosen);
 	}));
 	GPU_DO(gpu_up(g, x, p->x, n * K * sizeof *x));
 	return gpu_up(g, number, p->number, n * 4);
@@ -675,14 +671,9 @@ place_bvh(struct gpu *g, const T *x, size_t n, unsigned K, bvh *b)
 {
 	GPU_DO(gpu_place(g, HOLD_BVH, [&](gpu_block *at) {
 		b->nodes = gpu_take<char>(at, n * node_bytes<T>(K));
-		b->code = gpu_take<unsigned>(at, n);
-		b->index = gpu_take<unsigned>(at, n);
-		b->leaf_up = gpu_take<unsigned>(at, n);
-		b->node_up = gpu_take<unsigned>(at, n);
-		b->end = gpu_take<unsigned>(at, n);
-		b->seen = gpu_take<unsigned>(at, n);
-		b->root = gpu_take<unsigned>(at, 1);
-		b->pivot = gpu_take<unsigned>(at, 1);
+		gpu_take_all(at, n, &b->code, &b->index, &b->leaf_up, &b->node_up, &b->end,
+			     &b->seen);
+		gpu_take_all(at, 1, &b->root, &b->pivot);
 		b->scratch = gpu_take<unsigned>(at, prim_sort_words(n));
 	}));
 	/* the scale that spreads each coordinate over the bits that it has in a code */

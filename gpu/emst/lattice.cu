@@ -181,10 +181,7 @@ place(struct gpu *g, const struct lattice *l, const unsigned *row, grid *w)
 		w->row = rows = gpu_take<unsigned>(at, w->rows);
 	}));
 	GPU_DO(gpu_place(g, HOLD_TREES, [&](gpu_block *at) {
-		w->best = gpu_take<u64>(at, l->n);
-		w->tree = gpu_take<unsigned>(at, l->n);
-		w->parent = gpu_take<unsigned>(at, l->n);
-		w->lo = gpu_take<unsigned>(at, l->n);
+		gpu_take_all(at, l->n, &w->best, &w->tree, &w->parent, &w->lo);
 	}));
 	GPU_DO(gpu_place(g, HOLD_CODE_EDGES, [&](gpu_block *at) {
 		w->count = gpu_take<unsigned>(at, 1);

@@ -180,8 +180,7 @@ order_edges(struct gpu *g, const E &e, size_t n, int sort_slot, int ends_slot, s
 	if (!edges)
 		return 0;
 	GPU_DO(gpu_place(g, sort_slot, [&](gpu_block *at) {
-		o.key = gpu_take<unsigned>(at, edges);
-		o.index = gpu_take<unsigned>(at, edges);
+		gpu_take_all(at, edges, &o.key, &o.index);
 		o.scratch = gpu_take<unsigned>(at, prim_sort_words(edges));
 	}));
 	o.length = reinterpret_cast<double *>(o.scratch);

@@ -423,8 +423,7 @@ share_out(struct gpu *g, job *o, size_t n, bool rim)
 			continue;
 		o[i].held = gpu_place_on_host([=](gpu_block *b) {
 			o[i].owed = gpu_take<char>(b, bands_of(&o[i]) + 2);
-			for (char *&beyond : o[i].beyond)
-				beyond = gpu_take<char>(b, bytes_of(o, 1));
+			gpu_take_all(b, bytes_of(o, 1), &o[i].beyond[0], &o[i].beyond[1]);
 		});
 		if (o[i].held)
 			memset(o[i].owed, 1, bands_of(&o[i]) + 2);

@@ -325,8 +325,7 @@ gpu_usfft_inverse(struct gpu *g, const struct usfft_options *given, const struct
 	GPU_DO(toeplitz_shape(g, &o, &t));
 	v.n = 2 * t.modes;
 	GPU_DO(gpu_place(g, HOLD_VECTORS, [&](gpu_block *b) {
-		for (double **vector : {&v.f, &v.r, &v.p, &v.q})
-			*vector = gpu_take<double>(b, v.n);
+		gpu_take_all(b, v.n, &v.f, &v.r, &v.p, &v.q);
 		v.scalar = gpu_take<double>(b, SCALARS);
 		v.parts = gpu_take<double>(b, PRIM_DOT_PARTS);
 	}));

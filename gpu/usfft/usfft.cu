@@ -310,11 +310,9 @@ usfft_work(struct gpu *g, const struct usfft_plan *p, work<T> *k)
 	k->fft_order = p->o.fft_order;
 	GPU_DO(gpu_place(g, HOLD_POINTS, [&](gpu_block *b) {
 		k->index = gpu_take<unsigned>(b, k->m);
-		k->start = gpu_take<unsigned>(b, k->ntiles + 1);
-		k->heavy = gpu_take<unsigned>(b, k->ntiles + 1);
+		gpu_take_all(b, k->ntiles + 1, &k->start, &k->heavy);
 		for (int a = 0; a < dim; a++) {
-			k->cell[a] = gpu_take<unsigned>(b, k->m);
-			k->rest[a] = gpu_take<T>(b, k->m);
+			gpu_take_all(b, k->m, &k->cell[a], &k->rest[a]);
 		}
 		k->value = gpu_take<cplx<T>>(b, k->m);
 	}));

@@ -318,14 +318,12 @@ take_tiles(wc_tiles<T> *b, gpu_block *at, size_t n, size_t functions)
 	const size_t most = n > functions ? n : functions;
 
 	b->real = gpu_take<T>(at, most * b->ny * b->nx);
-	b->image = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
-	b->product = gpu_take<wc_cx<T>>(at, b->columns * n * b->ny);
+	gpu_take_all(at, b->columns * n * b->ny, &b->image, &b->product);
 	b->blend = gpu_take<wc_cx<T>>(at, b->columns * n * b->high);
 	b->mean = gpu_take<T>(at, n * b->ny);
 	b->level = gpu_take<T>(at, n * b->high);
 	b->result = gpu_take<T>(at, n * b->high * b->wide);
-	b->odd = gpu_take<unsigned char>(at, n * b->ny * b->nx);
-	b->seen = gpu_take<unsigned char>(at, n * b->ny * b->nx);
+	gpu_take_all(at, n * b->ny * b->nx, &b->odd, &b->seen);
 	b->any = gpu_take<unsigned>(at, n);
 }
 

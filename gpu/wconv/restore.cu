@@ -158,10 +158,8 @@ open_pictures(wc_pictures<T> *v)
 	const unsigned parts = gpu_blocks(v->m > v->n ? v->m : v->n, WC_PER_BLOCK);
 
 	GPU_DO(gpu_place(g, WC_PICTURES, [&](gpu_block *b) {
-		for (T **data : {&v->y, &v->f, &v->r})
-			*data = gpu_take<T>(b, v->n);
-		for (T **estimate : {&v->x, &v->p, &v->s})
-			*estimate = gpu_take<T>(b, v->m);
+		gpu_take_all(b, v->n, &v->y, &v->f, &v->r);
+		gpu_take_all(b, v->m, &v->x, &v->p, &v->s);
 	}));
 	GPU_DO(gpu_place(g, WC_TOTALS, [&](gpu_block *b) {
 		v->part = reinterpret_cast<double *>(gpu_take<wc_extent>(b, parts));
