@@ -690,24 +690,15 @@ place_bvh(struct gpu *g, const T *x, size_t n, unsigned K, bvh *b)
 	return 0;
 }
 
-template <class T>
+/* The rounds of k coordinates, as padded() gives them: 1, 2, 3, 4, 8 or 16. */
+template <class T, unsigned K = 1>
 int
-run(struct gpu *g, const work &w, unsigned K, const bvh *b, bool distinct)
+run(struct gpu *g, const work &w, unsigned k, const bvh *b, bool distinct)
 {
-	switch (K) {
-	case 1:
-		return rounds<T, 1>(g, w, b, distinct);
-	case 2:
-		return rounds<T, 2>(g, w, b, distinct);
-	case 3:
-		return rounds<T, 3>(g, w, b, distinct);
-	case 4:
-		return rounds<T, 4>(g, w, b, distinct);
-	case 8:
-		return rounds<T, 8>(g, w, b, distinct);
-	default:
-		return rounds<T, 16>(g, w, b, distinct);
-	}
+	if constexpr (K < 16)
+		if (k != K)
+			return run<T, (K < 4 ? K + 1 : 2 * K)>(g, w, k, b, distinct);
+	return rounds<T, K>(g, w, b, distinct);
 }
 
 /* The edges as order_edges() sorts them. A length that was summed in floats is one. */
