@@ -45,6 +45,18 @@ size_of(const dp_evidence &e, const dp_strip &s)
 
 constexpr unsigned THREADS = 256;
 
+/* A thread for each element i of a strip's base rows calls f(e, s, i, a...). grid = elements x segments x fields. */
+template <auto f, class... A>
+__global__ void
+each_element(const dp_evidence e, A... a)
+{
+	const dp_strip &s = e.strip[blockIdx.y];
+	const size_t i = gpu_element();
+
+	if (i < s.plane)
+		f(e, s, i, a...);
+}
+
 /* Bilinear, less ref, at the point (x, y) of a picture that begins at p; neither is negative. */
 __device__ float
 sample_within(const float *p, int w, float x, float y, float ref)
@@ -150,15 +162,10 @@ derive_along(const dp_evidence e, unsigned highest)
 }
 
 /* Field blockIdx.z, of that order across. */
-__global__ void
-derive_across(const dp_evidence e)
+__device__ void
+derive_across(const dp_evidence &e, const dp_strip &s, size_t i)
 {
-	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = gpu_element();
 	size_t col = i;
-
-	if (i >= s.plane)
-		return;
 	const unsigned r = take_index(&col, (unsigned)s.base_rows);
 	const float *in = along_of(e, s, blockIdx.z) + col * s.raw_rows + r + (size_t)s.g.rv;
 	e.base[s.base + blockIdx.z * s.plane + i] =
@@ -166,14 +173,9 @@ derive_across(const dp_evidence e)
 }
 
 /* The tensor of all planes so far: uu in field 2, uv in size, vv in along 2. */
-__global__ void
-add_tensor(const dp_evidence e, bool first)
+__device__ void
+add_tensor(const dp_evidence &e, const dp_strip &s, size_t i, bool first)
 {
-	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = gpu_element();
-
-	if (i >= s.plane)
-		return;
 	const float gu = e.base[s.base + i], gv = e.base[s.base + s.plane + i];
 	float *uu = e.base + s.base + 2 * s.plane + i, *uv = size_of(e, s) + i,
 	      *vv = along_of(e, s, 2) + i;
@@ -182,16 +184,12 @@ add_tensor(const dp_evidence e, bool first)
 	*vv = (first ? 0.f : *vv) + gv * gv;
 }
 
-__global__ void
-main_direction(const dp_evidence e)
+__device__ void
+main_direction(const dp_evidence &e, const dp_strip &s, size_t i)
 {
-	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = gpu_element();
 	float *const g = e.base + s.base + i;
 
-	if (i < s.plane)
-		find_direction(g[2 * s.plane], size_of(e, s)[i], along_of(e, s, 2)[i], g,
-			       g + s.plane);
+	find_direction(g[2 * s.plane], size_of(e, s)[i], along_of(e, s, 2)[i], g, g + s.plane);
 }
 
 /* --- evidence --------------------------------------------------------------------------------------------------------- */
@@ -212,13 +210,10 @@ inside(const dp_evidence &e, const walk &k, int i)
 }
 
 /* The size of the gradient stays where it counts against a ridge. */
-__global__ void
-find_sizes(const dp_evidence e, bool hessian)
+__device__ void
+find_sizes(const dp_evidence &e, const dp_strip &s, size_t i, bool hessian)
 {
-	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = gpu_element();
-
-	if (i >= s.plane || (hessian && s.rule.flank > 0))
+	if (hessian && s.rule.flank > 0)
 		return;
 	const float *f = e.base + s.base + i;
 	const float a = f[0], b = f[s.plane];
@@ -318,14 +313,9 @@ __launch_bounds__(THREADS) measure(const dp_evidence e)
  * Field blockIdx.z *= sign * inside / (size + g0); where all of that is 0 there is no evidence. Under the cost it is in units
  * of the clicks' level.
  */
-__global__ void
-make_evidence(const dp_evidence e)
+__device__ void
+make_evidence(const dp_evidence &e, const dp_strip &s, size_t i)
 {
-	const dp_strip &s = e.strip[blockIdx.y];
-	const size_t i = gpu_element();
-
-	if (i >= s.plane)
-		return;
 	const float sign = e.o.score == DPTRACE_RIDGE && s.rule.polarity >= 0 ? -1.f : 1.f;
 	size_t col = i;
 	const int r = (int)take_index(&col, (unsigned)s.base_rows);
@@ -361,8 +351,8 @@ differentiate(struct gpu *g, const dp_evidence &e, const float *plane, unsigned 
 		GPU_LAUNCH(g, derive_along<1>, along, THREADS, 0, e, highest);
 	else
 		GPU_LAUNCH(g, derive_along<2>, along, THREADS, 0, e, highest);
-	GPU_LAUNCH(g, derive_across, dim3(gpu_blocks(most.plane, THREADS), n, order + 1), THREADS,
-		   0, e);
+	GPU_LAUNCH(g, each_element<derive_across>,
+		   dim3(gpu_blocks(most.plane, THREADS), n, order + 1), THREADS, 0, e);
 	return 0;
 }
 
@@ -376,18 +366,20 @@ dp_base(struct gpu *g, const dp_evidence *e, unsigned n, const dp_most *most)
 
 	if (e->flanks) {
 		GPU_DO(differentiate(g, *e, e->gray, 1, n, *most));
-		GPU_LAUNCH(g, find_sizes, dim3(all, n), THREADS, 0, *e, false);
+		GPU_LAUNCH(g, (each_element<find_sizes, bool>), dim3(all, n), THREADS, 0, *e,
+			   false);
 	}
 	if (!colour)
 		GPU_DO(differentiate(g, *e, e->gray, fields - 1, n, *most));
 	for (size_t c = 0; colour && c < e->c; c++) {
 		GPU_DO(differentiate(g, *e, e->planes + c * e->w * e->h, 1, n, *most));
-		GPU_LAUNCH(g, add_tensor, dim3(all, n), THREADS, 0, *e, c == 0);
+		GPU_LAUNCH(g, (each_element<add_tensor, bool>), dim3(all, n), THREADS, 0, *e,
+			   c == 0);
 	}
 	if (colour)
-		GPU_LAUNCH(g, main_direction, dim3(all, n), THREADS, 0, *e);
-	GPU_LAUNCH(g, find_sizes, dim3(all, n), THREADS, 0, *e, fields == 3);
+		GPU_LAUNCH(g, each_element<main_direction>, dim3(all, n), THREADS, 0, *e);
+	GPU_LAUNCH(g, (each_element<find_sizes, bool>), dim3(all, n), THREADS, 0, *e, fields == 3);
 	GPU_LAUNCH(g, measure, n, THREADS, 0, *e);
-	GPU_LAUNCH(g, make_evidence, dim3(all, n, fields), THREADS, 0, *e);
+	GPU_LAUNCH(g, each_element<make_evidence>, dim3(all, n, fields), THREADS, 0, *e);
 	return 0;
 }
