@@ -16,10 +16,10 @@ run_selftests(void)
 		struct check_many m = {0};
 		if (s->alone && !cudacpu_memory)
 			continue; /* other processes take memory of a GPU and give it back */
-		for (int order = 0; order < check_orders(); order++) {
+		for (size_t order = 0; order < check_orders(); order++) {
 			check_order(order);
 			const int wrong = s->run();
-			check_case(&m, wrong == 0, "order %d: %d results wrong", order, wrong);
+			check_case(&m, wrong == 0, "order %zu: %d results wrong", order, wrong);
 		}
 		check_end(&m, s->name);
 	}

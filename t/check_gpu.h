@@ -17,20 +17,20 @@ void cudacpu_driver(int version, int kernels) __attribute__((weak));
 
 enum { CHECK_ORDERS = 3 }; /* forward, backward, shuffled */
 
-/* How many orders there are to check here, and the choice of one. A race shows in any of them; large devices run in one. */
+/* How many orders there are to check here, and the choice of one for run 0, 1 .. A race shows in any of them; large devices run in one. */
 extern bool check_large;
 
-static inline int
+static inline size_t
 check_orders(void)
 {
 	return cudacpu_order && !cudacpu_races && !check_large ? CHECK_ORDERS : 1;
 }
 
 static inline void
-check_order(int order)
+check_order(size_t run)
 {
 	if (cudacpu_order)
-		cudacpu_order(order, 20161u);
+		cudacpu_order((int)(run % check_orders()), 20161u);
 }
 
 /* What the checks run on: a device, or the several of check_on_devices(). */

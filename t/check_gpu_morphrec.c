@@ -7,9 +7,9 @@
 static bool
 run_on_gpu(struct morphrec_plan *p, struct job *a)
 {
-	static int runs;
+	static size_t runs;
 
-	check_order(runs++ % check_orders());
+	check_order(runs++);
 	const int err = gpu_morphrec_run(gpu_on, p, a->got, a->I);
 	if (err)
 		printf("# %s\n", gpu_why(gpu_on));
@@ -137,7 +137,7 @@ static void
 operator_check(struct check_rng *r, struct morphrec_problem what, const struct morphrec_operator *o,
 	       bool fits, struct check_many *m)
 {
-	const int order = (int)m->cases % check_orders();
+	const size_t order = m->cases % check_orders();
 	int err = 0;
 
 	what.erode = morphrec_op_erodes(o->op);
@@ -154,7 +154,7 @@ operator_check(struct check_rng *r, struct morphrec_problem what, const struct m
 		const bool done = operate(&a, o);
 		check_case(m,
 			   done && (fits ? !err && !memcmp(to, a.want, a.bytes) : err == -ENOTSUP),
-			   "operator %d, %s %zux%zux%zu, connectivity %d, order %d: error %d (%s)",
+			   "operator %d, %s %zux%zux%zu, connectivity %d, order %zu: error %d (%s)",
 			   (int)o->op, img_type_name(what.type), what.w, what.h, what.d, what.conn,
 			   order, err, err == -EIO ? gpu_why(gpu_on) : "");
 	}

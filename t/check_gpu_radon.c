@@ -53,7 +53,7 @@ gpu_run(const struct radon_options *given, const float *in, struct radon_report 
 		y[i] = check_alloc(made, sizeof **y);
 		check_poison(y[i], made * sizeof **y);
 	}
-	check_order((int)(runs++ % (size_t)check_orders()));
+	check_order(runs++);
 	const int err = run_all(p, x, n * sizeof *in, y, reports);
 	radon_free(p);
 	if (report)
@@ -162,12 +162,12 @@ same_bytes(struct check_many *many, struct check_rng *r, size_t i)
 	const float *in = scene_noise(r, scene_panel_size(&o) + o.nx * o.nt);
 	const float *one = gpu_run(&o, in, NULL);
 
-	for (int k = 0; k < check_orders(); k++) {
+	for (size_t k = 0; k < check_orders(); k++) {
 		gathers = k || !cudacpu_order ? GATHERS : 1;
 		const float *again = gpu_run(&o, in, NULL);
 		check_case(many,
 			   one && again && !memcmp(one, again, scene_out_size(&o) * sizeof *one),
-			   "mode %d, run %d", (int)o.mode, k);
+			   "mode %d, run %zu", (int)o.mode, k);
 	}
 	gathers = GATHERS;
 }

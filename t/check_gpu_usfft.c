@@ -4,12 +4,6 @@
 #include "t/check_usfft.h"
 #include "usfft/plan.h"
 
-static void
-begin(size_t number)
-{
-	check_order((int)(number % (size_t)check_orders()));
-}
-
 /* An error that has a reason prints it. */
 static int
 told(int err)
@@ -58,7 +52,7 @@ inverse(const struct usfft_options *o, const struct usfft_points *pt, const doub
 }
 
 static struct engine on_gpu = {.name = "gpu: usfft, ",
-			       .begin = begin,
+			       .begin = check_order,
 			       .points = points,
 			       .type1 = type1,
 			       .type2 = type2,
@@ -97,7 +91,7 @@ weights_agree(struct check_many *many, struct check_rng *r, size_t i)
 
 	problem_make(&q, &o, POINTS, kind, r);
 	round_points(&q);
-	begin(i);
+	check_order(i);
 	check_poison(w, sizeof w);
 	const int err = told(gpu_usfft_pipe(gpu_on, &o, &q.pt, ROUNDS, w, &bad)) ||
 			usfft_pipe(&o, &q.pt, ROUNDS, want, &bad);
@@ -121,12 +115,12 @@ same_bytes(struct check_many *many, struct check_rng *r, size_t set)
 	problem_make(&q, &o, 5000, dim == 3 ? UNIFORM : CLUSTERED, r);
 	const size_t bytes = 2 * q.modes * (o.single ? sizeof(float) : sizeof(double));
 	char *one = check_alloc(bytes, 1), *more = check_alloc(bytes, 1);
-	begin(0);
+	check_order(0);
 	int err = problem_run_on(&on_gpu, &q, 1, -1, false, one);
-	for (int i = 0; i < check_orders(); i++) {
-		begin((size_t)i);
+	for (size_t i = 0; i < check_orders(); i++) {
+		check_order(i);
 		err |= problem_run_on(&on_gpu, &q, 1, -1, i % 2, more);
-		check_case(many, !err && !memcmp(one, more, bytes), "%d-D, order %d", dim, i);
+		check_case(many, !err && !memcmp(one, more, bytes), "%d-D, order %zu", dim, i);
 	}
 }
 

@@ -37,7 +37,7 @@ hold(struct conv_job *j, bool both, struct check_many *m)
 	const double bound = j->q.in_double ? 1e-14 : img_is_float(j->q.out) ? 3e-7 : .501;
 
 	for (int method = WCONV_DIRECT; method <= (both ? WCONV_FFT : WCONV_DIRECT); method++) {
-		const int order = (int)m->cases % check_orders();
+		const size_t order = m->cases % check_orders();
 		check_order(order);
 		j->q.method = (enum wconv_method)method;
 		const bool ran = run_on(gpu_on, j, m->cases % 2);
@@ -46,7 +46,7 @@ hold(struct conv_job *j, bool both, struct check_many *m)
 		const double e = ran ? conv_error(j) : INFINITY;
 		check_case(m, e <= bound,
 			   "%zux%zux%zu, kernels %zux%zu in %zux%zu, edge %d, nan %d, method %d, "
-			   "order %d: %s, error %.3g",
+			   "order %zu: %s, error %.3g",
 			   j->q.w, j->q.h, j->q.planes, j->q.kw, j->q.kh, j->q.gx, j->q.gy,
 			   (int)j->q.edge, (int)j->q.nan, method, order,
 			   ran ? "ran" : gpu_why(gpu_on), e);
@@ -101,7 +101,7 @@ shares_agree(struct gpu *one, struct check_many *m)
 		j.q.edge = cases[i].edge;
 		j.q.planes = 1 + i / 4;
 		conv_fill(&j, &r);
-		check_order((int)i % check_orders());
+		check_order(i);
 		bool ran = run_on(one, &j, true);
 		void *const by_one = j.got;
 		ran &= run_on(several, &j, true);
@@ -202,9 +202,9 @@ check_gpu_wconv(void)
 static int
 scatter(struct wconv_plan *p, const void *in, void *out)
 {
-	static int runs;
+	static size_t runs;
 
-	check_order(runs++ % check_orders());
+	check_order(runs++);
 	return gpu_wconv_adjoint(gpu_on, p, in, out);
 }
 
@@ -223,9 +223,9 @@ static int
 run_on_gpu(struct wconv_restore *r, const void *y, void *x, struct wconv_restored *done,
 	   struct why *why)
 {
-	static int runs;
+	static size_t runs;
 
-	check_order(runs++ % check_orders());
+	check_order(runs++);
 	return gpu_wconv_restore(gpu_on, r, y, x, done, why);
 }
 
@@ -288,7 +288,7 @@ stops_agree(struct check_many *m, struct check_rng *rng, size_t i)
 	conv_fill(&j, rng);
 	for (size_t k = 20; k < W * H; k += 1000)
 		((float *)j.image)[k] = NAN;
-	check_order((int)i % check_orders());
+	check_order(i);
 	check_case(m, !restore(gpu_on, &j, o, got, &by_gpu, &why), "%zu: %s", i, gpu_why(gpu_on));
 	check_case(m, !restore(NULL, &j, o, want, &by_cpu, &why), "%zu: the CPU fails", i);
 	check_case(m,

@@ -49,6 +49,9 @@ void problem_make(struct problem *q, const struct usfft_options *o, size_t m, en
 		  struct check_rng *r);
 const char *problem_name(const struct problem *q, enum kind kind);
 
+/* n complex values, floats (single) or doubles; *copy: the same as doubles. */
+void *problem_values(size_t n, bool single, double **copy, struct check_rng *r);
+
 /*
  * The l2 error of about 24 outputs of a type against the exact sums, relative. These cost the time of the checks, so
  * they are kept for as long as the points and values stay what they are.

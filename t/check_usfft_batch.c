@@ -16,7 +16,7 @@ struct batch_case {
 static void
 make_case(struct batch_case *c, size_t n, bool single, bool rows, struct check_rng *r)
 {
-	const size_t real = single ? sizeof(float) : sizeof(double), width = batch_width(real);
+	const size_t width = batch_width(single ? sizeof(float) : sizeof(double));
 
 	*c = (struct batch_case){.single = single, .rows = rows, .width = width};
 	if (batch_make(&c->f, n, single))
@@ -27,14 +27,8 @@ make_case(struct batch_case *c, size_t n, bool single, bool rows, struct check_r
 	c->across = rows ? c->ld : 1;
 	c->in = (struct batch_gap){n / 3 / width * width, n / 2 / width * width};
 	c->out = (struct batch_gap){n / 4 / width * width, n};
-	c->data = check_alloc(2 * c->cells, real);
+	c->data = problem_values(c->cells, single, &c->before, r);
 	c->work = check_alloc(batch_work(n), 1);
-	c->before = check_alloc(2 * c->cells, sizeof *c->before);
-	for (size_t i = 0; i < 2 * c->cells; i++) {
-		c->before[i] = rng_normal(r);
-		real_set(c->data, i, c->before[i], single);
-		c->before[i] = real_at(c->data, i, single);
-	}
 }
 
 static void
@@ -295,20 +289,18 @@ struct lines {
 static void
 make_lines(struct lines *t, size_t m, size_t n, size_t k, struct check_rng *r)
 {
+	double *copy;
+
 	*t = (struct lines){.m = m, .n = n, .k = k};
 	t->a = check_alloc(m, sizeof *t->a);
 	t->c = check_alloc(m, sizeof *t->c);
-	t->d = check_alloc(2 * m * L, sizeof *t->d);
-	t->f = check_alloc(2 * n * L, sizeof *t->f);
+	t->d = problem_values(m * L, true, &copy, r);
+	t->f = problem_values(n * L, true, &copy, r);
 	for (size_t j = 0; j < m; j++) {
 		double x = (double)j / (double)m;
 		t->a[j] = -0.3 * x * x;
 		t->c[j] = 0.9 * x * x / (double)n;
 	}
-	for (size_t i = 0; i < 2 * m * L; i++)
-		t->d[i] = (float)rng_normal(r);
-	for (size_t i = 0; i < 2 * n * L; i++)
-		t->f[i] = (float)rng_normal(r);
 	if (usfft_line_plan(&t->plan, m, n) || usfft_line_work(&t->work, &t->plan))
 		die("no memory");
 	usfft_line_points(&t->plan, t->a, t->c);

@@ -25,8 +25,8 @@ place(enum kind kind, int axis, size_t j, size_t m, struct check_rng *r)
 	}
 }
 
-static void *
-random_values(size_t n, bool single, double **copy, struct check_rng *r)
+void *
+problem_values(size_t n, bool single, double **copy, struct check_rng *r)
 {
 	void *v = check_alloc(2 * n, single ? sizeof(float) : sizeof(double));
 
@@ -55,8 +55,8 @@ problem_make(struct problem *q, const struct usfft_options *o, size_t m, enum ki
 		real_set(q->x, i, place(kind, (int)(i % dim), i / dim, m, r), o->single);
 	for (size_t a = 0; a < dim; a++)
 		q->pt.x[a] = (char *)q->x + a * real;
-	q->c = random_values(m, o->single, &q->cd, r);
-	q->f = random_values(q->modes, o->single, &q->fd, r);
+	q->c = problem_values(m, o->single, &q->cd, r);
+	q->f = problem_values(q->modes, o->single, &q->fd, r);
 }
 
 const char *
