@@ -39,8 +39,9 @@ write_tiff() {
 	END
 }
 
-# reads FILE TYPE SAMPLES: the page of one row has the type and these samples.
+# reads FILE TYPE SAMPLES [WORD...]: the page of one row has the type and these samples. With words, write_tiff makes it of them.
 reads() {
+	[ $# -eq 3 ] || write_tiff "$1" "${@:4}"
 	tifftoraw "$1" >a
 	rawinfo a | grep -x "type: $2" && same <(rawtotext a | paste -sd ' ') "$3"
 }
@@ -155,39 +156,29 @@ reads() {
 }
 
 @test "floats of 24 bits, complex integers and integers of any length keep their values" {
-	write_tiff a.tif II 5 24 3 00003f0040c000007f010000ffff42
-	reads a.tif float '1 -2.5 inf 3.3087225e-24 15.999878'
-	write_tiff a.tif MM 5 24 3 3f0000c040007f000000000142ffff
-	reads a.tif float '1 -2.5 inf 3.3087225e-24 15.999878'
-	write_tiff a.tif MM 4 4 2 7890
-	reads a.tif 'signed char' '7 -8 -7 0'
-	write_tiff a.tif II 2 12 2 7ff800
-	reads a.tif short '2047 -2048'
+	reads a.tif float '1 -2.5 inf 3.3087225e-24 15.999878' II 5 24 3 00003f0040c000007f010000ffff42
+	reads a.tif float '1 -2.5 inf 3.3087225e-24 15.999878' MM 5 24 3 3f0000c040007f000000000142ffff
+	reads a.tif 'signed char' '7 -8 -7 0' MM 4 4 2 7890
+	reads a.tif short '2047 -2048' II 2 12 2 7ff800
 	run -1 grep -a maxval a
-	write_tiff a.tif II 2 24 2 fffffe000003
-	reads a.tif int '-2 3'
+	reads a.tif int '-2 3' II 2 24 2 fffffe000003
 	# Samples of 24 bits are packed highest bit first in both byte orders, as TIFF 6.0 says.
 	for order in II MM; do
-		write_tiff a.tif $order 4 24 1 000001000002010203fffffe
-		reads a.tif uint '1 2 66051 16777214'
+		reads a.tif uint '1 2 66051 16777214' $order 4 24 1 000001000002010203fffffe
 	done
-	write_tiff a.tif II 2 32 5 feff0400ffff0000
-	reads a.tif float '-2 4 -1 0'
+	reads a.tif float '-2 4 -1 0' II 2 32 5 feff0400ffff0000
 	says 'kinds: complex domain domain' <a
 	rawtotiff a | tifftoraw | rawtotext | cmp - <(rawtotext a)
-	write_tiff a.tif II 1 64 5 fdffffff01000000
-	reads a.tif double '-3 1'
+	reads a.tif double '-3 1' II 1 64 5 fdffffff01000000
 }
 
 @test "planes beside a palette follow its colours" {
 	local map
 	map=$(perl -e 'print join ",", map { my $k = $_; map { 257 * (($_ + 10 * $k) % 256) } 0 .. 255 } 0 .. 2')
 	# two pixels: index 1 and alpha 7, index 255 and alpha 9
-	write_tiff a.tif II 2 8 1 0107ff09 258=8,8 339=1,1 277=2 262=3 338=2 320="$map"
-	reads a.tif uchar '1 11 21 7 255 9 19 9'
+	reads a.tif uchar '1 11 21 7 255 9 19 9' II 2 8 1 0107ff09 258=8,8 339=1,1 277=2 262=3 338=2 320="$map"
 	rawinfo a | grep -x 'kinds: RGBA-color domain domain'
-	write_tiff b.tif II 2 8 1 01ff0709 258=8,8 339=1,1 277=2 262=3 338=1 284=2 273=8,10 279=2,2 320="$map"
-	reads b.tif uchar '1 11 21 7 255 9 19 9'
+	reads b.tif uchar '1 11 21 7 255 9 19 9' II 2 8 1 01ff0709 258=8,8 339=1,1 277=2 262=3 338=1 284=2 273=8,10 279=2,2 320="$map"
 	rawinfo a | grep -x 'tiff.extrasamples:=1'
 	tifftoraw --indices a.tif >c
 	same <(rawtotext c | paste -sd ' ') '1 7 255 9'
