@@ -7,9 +7,12 @@ field() {
 	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
 }
 
-# The two, those of field if there are none, with noise.
+prepare() {
+	field
+}
+
+# The two with noise.
 noisy() {
-	[ -e new.nrrd ] || field
 	for name in ref new; do
 		rawmath 'a + ((x * 7919 + y * 104729) % 1009 / 1009 - .5) * .01' $name.nrrd >$name.noisy
 	done
@@ -27,7 +30,6 @@ least() {
 }
 
 @test "the kernel of a blur is found, and wconv reads it as it is" {
-	field
 	for basis in --basis=gauss '--basis=delta --smooth=0'; do
 		psfmatch $basis --size=7 ref.nrrd new.nrrd >k.nrrd
 		grep -ax 'sizes: 7 7 6' k.nrrd
@@ -38,7 +40,6 @@ least() {
 }
 
 @test "--subtract leaves what has changed" {
-	field
 	psfmatch --size=7 --subtract ref.nrrd new.nrrd >out.nrrd
 	grep -aE '^history:=psfmatch --size=7 --subtract ref.nrrd new.nrrd: ratio of fluxes [01][.0-9]*, kernels of 7x7$' out.nrrd
 	least out.nrrd .001
@@ -50,7 +51,6 @@ least() {
 }
 
 @test "--noise is that of both pictures through the kernel, and --sigma the difference over it" {
-	field
 	seed=
 	for name in ref new; do
 		for i in 1 2 3 4; do gen noise 400 300 --seed=$i${#seed} >noise$i.pgm; done
@@ -97,7 +97,6 @@ least() {
 }
 
 @test "an infinite pixel hides no saturated stars" {
-	field
 	for name in ref new; do
 		rawmath 'min(a, .4)' $name.nrrd >cut.nrrd && mv cut.nrrd $name.nrrd
 		cp $name.nrrd $name.nan
@@ -121,7 +120,6 @@ least() {
 
 @test "kernels of a cut or a part know its place in the whole" {
 	[ -x "$B/rawtofits" ] || skip "rawtofits is not built"
-	field
 	for name in ref new; do
 		rawtofits $name.nrrd | fitstoraw >$name.fits.nrrd
 		rawaxes --crop=0:40:400 $name.fits.nrrd >$name.cut
@@ -143,7 +141,6 @@ least() {
 }
 
 @test "--stats counts stars, -v says the ratio of fluxes, whatever the unit without --gain" {
-	field
 	hints 'ratio of fluxes \(1\|0.9999\|1.0000\)' psfmatch -v --size=7 --stats=s ref.nrrd new.nrrd >k.nrrd
 	grep -E '"stars": [1-9][0-9]+, "rejected": [0-9]+, "ratio": (0\.9999|1)' s
 	rawmath 'a / 1000000' ref.nrrd >small.nrrd
@@ -152,7 +149,6 @@ least() {
 }
 
 @test "pixels that are not finite, or above --top, serve for nothing" {
-	field
 	cp new.nrrd hole.nrrd
 	for at in 7 40007 80207; do
 		poke hole.nrrd $at nan
@@ -164,7 +160,6 @@ least() {
 }
 
 @test "a spike in the reference spoils nothing, and without stars in the new picture there is no kernel" {
-	field
 	for at in 40007 60307 80207; do
 		poke ref.nrrd $at 5e6
 	done
@@ -201,7 +196,6 @@ least() {
 }
 
 @test "--subtract convolves no picture whose kernel has the larger misfit, though it sharpens less" {
-	field
 	echo -1 1 2 1 -1 | texttoraw --sizes=5,1 >blur.nrrd
 	wconv -k blur.nrrd --normalise --edge=nearest ref.nrrd >new.nrrd
 	noisy
@@ -260,7 +254,6 @@ least() {
 }
 
 @test "noise in a faint picture of wider stars is no sharpening" {
-	field
 	rawmath 'a / 20' new.nrrd >faint.nrrd
 	for name in ref faint; do
 		gen noise 400 300 --seed=${#name} >noise.pgm
@@ -294,7 +287,6 @@ least() {
 }
 
 @test "the 66 terms of a background of degree 10 are written, however long their numbers are" {
-	field
 	rawmath '1e-20 * a' ref.nrrd >small.nrrd
 	rawmath '1e-20 * (a - (1 + (x - 199.5) / 200 + (y - 149.5) / 150)^10)' ref.nrrd >new_small.nrrd
 	psfmatch --size=7 --degree=0 --background=10 small.nrrd new_small.nrrd >k.nrrd

@@ -17,7 +17,7 @@ gives() {
 	diff <(numbers out.nrrd) <(printf '%s\n' "$want")
 }
 
-row() {
+prepare() {
 	item float '5 1' -- 1 2 3 4 5 >x.nrrd
 }
 
@@ -48,7 +48,6 @@ row() {
 }
 
 @test "what lies beyond the edges" {
-	row
 	item float '5 1' -- 1 1 1 1 1 >k.nrrd
 	gives '6 10 15 14 12' -k k.nrrd --edge=zero
 	gives '9 11 15 19 21' -k k.nrrd --edge=reflect
@@ -76,12 +75,11 @@ row() {
 @test "the weights belong to the output pixel, and a picture serves as one kernel" {
 	item float '5 1' -- 0 0 1 0 0 >x.nrrd
 	gives '0 1.25 1.5 1.75 0' -k <(item float '3 1 2 1' -- 1 1 1 2 2 2) --place=corner
-	row
+	prepare
 	gives '3 6 9 12 9' -k <(pgm 3 1 255 1 1 1)
 }
 
 @test "--normalise scales each kernel to the sum 1; of a basis, each pixel's own kernel" {
-	row
 	gives '1 2 3 4 3' -k <(item float '3 1' -- 2 2 2) --normalise
 	item float '5 1' -- 1 1 1 1 1 >x.nrrd
 	item float '3 1 3' 'zero:=2 0' 'scale:=1 1' -- 1 2 1 1 0 0 0 0 0 >k.nrrd
@@ -103,7 +101,7 @@ row() {
 	sed 's/^spacings:.*/spacings: 1 1/' x.nrrd >wider.nrrd
 	wconv --gaussian=.4246609um x.nrrd wider.nrrd x.nrrd >two.nrrd # each by its own spacings
 	for i in x wider x; do wconv --gaussian=.4246609um $i.nrrd; done | sed 's/nrrd$/& wider.nrrd x.nrrd/' | cmp <(rawtotext two.nrrd) <(rawtotext -)
-	row
+	prepare
 	gives '1.33333 2 3 4 4.66667' --box=3
 	gives '1 1.5 2.5 3.5 4.5' --box=2,9
 	item float '5 1' -- 4 4 nan 4 4 >x.nrrd
@@ -146,7 +144,6 @@ row() {
 }
 
 @test "--variance: squares of each pixel's own kernel, of its factors too" {
-	row
 	item float '3 1' -- 1 2 1 >k.nrrd
 	gives '6 12 18 24 24' -k k.nrrd --variance
 	gives '0.375 0.75 1.125 1.5 1.5' -k k.nrrd --variance --normalise
@@ -182,7 +179,6 @@ row() {
 }
 
 @test "kernels whose sums are 0, or pass through 0, fill in nothing and deconvolve nothing" {
-	row
 	while IFS='|' read -r sizes key samples where; do
 		item float "$sizes" "${key:-x:=1}" 'zero:=1.5 0' 'scale:=1 1' -- $samples >k.nrrd
 		for how in --nan=interpolate --edge=renormalise '--edge=renormalise --adjoint --double'; do
@@ -396,7 +392,6 @@ rows() {
 }
 
 @test "kernels that are not finite, cannot be cut or normalised, and nodes that do not increase, are refused" {
-	row
 	item float '7 6' -- $(seq 42) >k.nrrd
 	fails 1 'a sheet of 7x6 cannot be cut into 2x2 kernels' wconv -k k.nrrd --grid=2x2 x.nrrd
 	item float '1 1 3 1' -- 1 2 3 >k.nrrd
@@ -416,7 +411,6 @@ rows() {
 
 # How many rows have left by then is a matter of which thread was quicker.
 @test "a truncated picture is an error that counts, and of a truncated stream only results that its rows make are written, none of zeros" {
-	row
 	item float '1 1' -- 1 >k.nrrd
 	fails 1 '16 of 20 bytes' wconv -k k.nrrd <(head -c -4 x.nrrd)
 	gen constant 300 3000 1 --type=float >x.nrrd
@@ -485,7 +479,6 @@ bare() {
 }
 
 @test "options that contradict each other are refused" {
-	row
 	item float '1 1' -- 1 >k.nrrd
 	fails 2 '--basis' wconv -k k.nrrd --basis=poly:1 --place=corner x.nrrd
 	fails 2 '--basis' wconv -k k.nrrd --basis=poly x.nrrd

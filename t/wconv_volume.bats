@@ -14,13 +14,12 @@ gives() {
 }
 
 # A kernel along z: 1 2 4.
-deep() {
+prepare() {
 	echo 1 2 4 | volume float 1,1,3 >k.nrrd
 }
 
 @test "a point leaves the kernel along z, turned by --correlate" {
 	echo 0 0 1 0 0 | volume uchar 1,1,5 >x.nrrd
-	deep
 	gives '0 1 2 4 0' -k k.nrrd
 	gives '0 4 2 1 0' -k k.nrrd --correlate
 	gives '0 4 2 1 0' -k k.nrrd --adjoint
@@ -30,7 +29,6 @@ deep() {
 
 @test "edges along z; a kernel of three axes is scipy's, and a box of eight sums eight" {
 	echo 1 2 3 | volume float 1,1,3 >x.nrrd
-	deep
 	gives '4 11 14' -k k.nrrd
 	gives '8 11 17' -k k.nrrd --edge=nearest
 	gives '8 11 17' -k k.nrrd --edge=reflect
@@ -42,7 +40,6 @@ deep() {
 
 @test "volumes in a file one after the other, and volumes of colours" {
 	{ echo 0 1 0 | volume float 1,1,3 && echo 2 0 0 | volume float 1,1,3; } >x.nrrd
-	deep
 	gives '1 2 4 4 8 0' -k k.nrrd
 	echo 0 1 0 2 0 0 | volume float 1,1,3,2 >x.nrrd
 	gives '1 2 4 4 8 0' -k k.nrrd
@@ -70,7 +67,6 @@ deep() {
 
 @test "a truncated volume, one that is not finite, and what kernels of three axes do not go with are refused" {
 	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
-	deep
 	fails 1 'sample at 0,0,1 is not finite' wconv -k k.nrrd x.nrrd
 	gives '2 7 6' -k k.nrrd --nan=zero
 	head -c -4 x.nrrd >short.nrrd
@@ -88,7 +84,6 @@ deep() {
 
 @test "samples that are not finite are filled in by the others that the kernel sees; beyond the sides are zeros" {
 	echo 1 nan 3 | volume float 1,1,3 >x.nrrd
-	deep
 	gives '2.333 9.8 14' -k k.nrrd --nan=interpolate
 	gives '.333 1.4 2' -k k.nrrd --nan=interpolate --normalise --double
 	fails 1 'cannot be filled in: the kernel' wconv -k <(echo 1 0 -1 | volume float 1,1,3) --nan=interpolate x.nrrd
@@ -97,7 +92,6 @@ deep() {
 }
 
 @test "results of the type of the volume are rounded and clipped, each plane on its own" {
-	deep
 	for type in 'signed char' uchar short ushort int uint int64 uint64; do
 		echo 10 100 50 | volume "$type" 1,1,3 >x.nrrd
 		gives '17 41 71' -k k.nrrd --type=input --normalise
@@ -112,7 +106,6 @@ deep() {
 }
 
 @test "a kernel along z takes no channels and no frames for slices" {
-	deep
 	for c in '"x" "y" "c" "z"' '"x" "y" "t" "z"'; do
 		echo 1 10 2 20 3 30 | volume float 1,1,2,3 | sed "s/^encoding/labels: $c\n&/" >x.nrrd
 		fails 1 'not z: rawaxes --order' wconv -k k.nrrd x.nrrd
