@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <functional>
 #include <type_traits>
 
@@ -41,19 +42,8 @@
 
 /* --- bits, packed fields and roundings -------------------------------------------------------------------------------- */
 
-template <class T>
-static constexpr T
-min(T a, T b)
-{
-	return b < a ? b : a;
-}
-
-template <class T>
-static constexpr T
-max(T a, T b)
-{
-	return a < b ? b : a;
-}
+using std::max;
+using std::min;
 
 #define CUDACPU_BITS(name, T, expression) \
 	static inline int name(T v)       \
