@@ -9,7 +9,6 @@
  * twice the variance, or more.
  */
 #include <math.h>
-#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"

@@ -1,7 +1,6 @@
 /* Writes polylines, warns of doubtful ones, and draws them over the picture. */
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"

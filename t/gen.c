@@ -3,7 +3,6 @@
  * 0..1 and come out as PGM (uchar, ushort; 1 is maxval) or raw (all other types; 1 is 1).
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"

@@ -1,6 +1,5 @@
 /* link: -lcfitsio */
 /* fitstoraw: the images of FITS files as raw items. */
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/stream/raw.h"
 
 const char *const weir_prog = "rawtopng";

@@ -1,6 +1,5 @@
 /* link: -ltiff */
 /* Converts GeoTIFF's tags to keys, and back. */
-#include <math.h>
 #include <string.h>
 
 #include "common/base/die.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/mem.h"
 #include "common/base/words.h"
 #include "common/stream/formats.h"
 #include "common/stream/raw.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/mem.h"
 #include "common/stream/formats.h"
 
 /* libnetpbm passes its message to a function without a context argument, so the message needs a static variable. */

@@ -1,7 +1,6 @@
 /* rawaxes: cuts, slices, flips, reorders, merges and splits the axes of items. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/die.h"

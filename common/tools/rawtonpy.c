@@ -1,6 +1,5 @@
 /* rawtonpy: writes raw items as NumPy's .npy. */
 #include <stdio.h>
-#include <string.h>
 
 #include "common/stream/raw.h"
 

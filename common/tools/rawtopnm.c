@@ -1,5 +1,4 @@
 /* rawtopnm: shows items as PGM and PPM pictures, and converts integer items exactly. tone.c does the arithmetic. */
-#include <string.h>
 
 #include "common/base/die.h"
 #include "common/base/mem.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "common/base/die.h"
-#include "common/base/file.h"
 #include "common/base/mem.h"
 #include "common/base/par.h"
 #include "common/picture/mosaic.h"

@@ -1,5 +1,4 @@
 /* Keeps the fields of evidence in phases, and computes where the columns of a link lie in them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"

@@ -11,7 +11,6 @@
 #ifndef WEIR_GPU_MORPHREC_FIELD_H
 #define WEIR_GPU_MORPHREC_FIELD_H
 
-#include <stdint.h>
 #include <type_traits>
 
 #include "gpu/device.h"

@@ -30,8 +30,6 @@
 #include "gpu/radon/work.h"
 #include "gpu/reduce.h"
 
-#include <string.h>
-
 namespace
 {
 

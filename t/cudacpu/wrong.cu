@@ -8,7 +8,6 @@ extern "C" {
 
 #include <stdlib.h>
 #include <string>
-#include <unistd.h>
 
 #include "gpu/device.h"
 #include "gpu/fft.h"

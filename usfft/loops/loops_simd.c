@@ -1,6 +1,5 @@
 /* variants: f32_generic f32_avx2 f32_avx512 f64_generic f64_avx2 f64_avx512 */
 /* The loops of loops.h, for one precision and one width of register: common/base/simd.h, common/base/vec.h. */
-#include <math.h>
 #include <string.h>
 
 #include "common/base/simd.h"
