@@ -282,9 +282,7 @@ painted() {
 	dptrace -t 1 --quiet --score=edge -p 20,20 -p 220,90 large.nrrd >out
 	dptrace -t 3 --quiet --score=edge -p 20,20 -p 220,90 large.nrrd | cmp - out
 	rawmath 'x >= 209 && y >= 30 ? 1e38 : a' large.nrrd >bad.nrrd
-	for t in 1 3; do
-		fails 1 'sample 209,30 is 1e+38: NaN, infinite and huge samples have no place here' dptrace -t $t --score=edge -p 20,20 -p 220,90 bad.nrrd
-	done
+	fail_alike 1 'sample 209,30 is 1e+38: NaN, infinite and huge samples have no place here' 'dptrace -t @ --score=edge -p 20,20 -p 220,90 bad.nrrd' 1 3
 }
 
 @test "a thin edge is followed around a ramp whose gradient is as large" {
@@ -556,9 +554,7 @@ fading() {
 	# line 119 is found bad after a hundred segments were measured, those after it at once
 	{ for i in $(seq 50); do printf '5 22 75 17 '; done; echo 75 16; } >long
 	sed -i -e '121,$s/.*/5 22 5 22/' -e '120{r long' -e 'd}' lines
-	for t in 1 2 2 2 3 3 7 7; do
-		fails 1 'line 119: 3 guides do not fit between 75,17 and 75,16' dptrace -n 3 -t $t -f lines road.pgm
-	done
+	fail_alike 1 'line 119: 3 guides do not fit between 75,17 and 75,16' 'dptrace -n 3 -t @ -f lines road.pgm' 1 2 2 2 3 3 7 7
 }
 
 @test "where the mask is 0 there is no line, and its rim is none; one mask, which may come from a pipe, serves a stream" {
@@ -764,9 +760,7 @@ white='10 + (x - 5) * 6 / 11' green='70 - (x - 5) * 6 / 11'
 }
 
 @test "--like is refused with what it cannot go with" {
-	while IFS='|' read -r status text options; do
-		fails "$status" "$text" dptrace $ends $options
-	done <<-'END'
+	all_fail dptrace $ends <<-'END'
 		2|--like: goes without -g|--like -g road.pgm
 		2|--score=ridge+ alone|--like --score=edge road.pgm
 		2|--like: goes without --scores|--like --scores=x

@@ -245,9 +245,7 @@ labels() {
 	printf '1.7e308 3\n0 0\n1.7e308 4\n' | texttoraw --type=double | emst -k 2 --to=means | rawtotext >means
 	same <(xargs <means) '1.7e+308 3.5 0 0 1.7e+308 3.5'
 	printf '1.7e308 3\n1.6e308 0\n-1.7e308 4\n' | texttoraw --type=double >far.nrrd
-	for how in '--method=brute' '--min-pts=2' '--to=labels' '--to=linkage'; do
-		fails 1 'the edge from 1 to 2 is longer than the largest double' emst "$how" far.nrrd
-	done
+	fail_alike 1 'the edge from 1 to 2 is longer than the largest double' 'emst @ far.nrrd' --method=brute --min-pts=2 --to=labels --to=linkage
 	item double '2 2' -- 1.7e308 -1.7e308 1.7e308 1.7e308 >far.nrrd
 	fails 1 'the edge from 0 to 1 is longer' emst --image --neighbours=4 far.nrrd
 }
@@ -337,9 +335,8 @@ labels() {
 		2|--min-pts: goes with a tree or classes|--to=colours --min-pts=2
 	END
 	for to in tree text linkage colours; do
-		for choice in '-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'; do
-			fails 2 'chooses classes: give --to=labels, means, palette or table' emst --to=$to $choice
-		done
+		fail_alike 2 'chooses classes: give --to=labels, means, palette or table' "emst --to=$to @" \
+			'-k 2' '-m 2' --cut=length --distance=2 --functional=.1 '--min-pts=2 --fill'
 		fails 2 '--pnm: give --to=labels or means' emst --to=$to --pnm
 	done
 }

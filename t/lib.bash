@@ -77,6 +77,15 @@ all_fail() {
 	done
 }
 
+# fail_alike STATUS TEXT COMMAND WORDS...: with each of the WORDS in place of its @s, the command fails as `fails` says.
+fail_alike() {
+	local words
+	for words in "${@:4}"; do
+		# shellcheck disable=SC2086 # the command is words
+		fails "$1" "${2//@/$words}" ${3//@/$words} || return
+	done
+}
+
 # remarks TEXT COMMAND...: the command succeeds, and TEXT is all that it says on stderr; '': it says nothing.
 remarks() {
 	"${@:2}" 2>stderr || return

@@ -198,7 +198,5 @@ loss() {
 	fails 2 'standard output is for --to' rawpalette --colours=2 --labels-to=-
 	fails 2 '--pnm: give --to=labels or means' rawpalette --colours=2 --pnm --to=palette
 	fails 2 "option '--pal=2' is unknown; is it --palette-to, which writes a file?" emst --pal=2 many.pam
-	for option in --palette=2 --palette --dither --colours=2 --colors=2 --means=2; do
-		fails 2 "option '$option' is unknown: see rawpalette --colours=K" emst $option many.pam
-	done
+	fail_alike 2 "option '@' is unknown: see rawpalette --colours=K" 'emst @ many.pam' --palette=2 --palette --dither --colours=2 --colors=2 --means=2
 }

@@ -143,9 +143,8 @@ load lib
 
 @test "margins that make two parts the same are refused" {
 	gen noise 9 4 >a.pgm
-	for cut in '--grid=2x1 --margin=5' '--grid=1x4 --margin=3' '--grid=4x1 --margin=7,6,0,0' '--rows=0,2,3 --margin=0,0,2,2'; do
-		fails 1 'with these margins, two parts of 9x4 pixels are the same' rawtile $cut a.pgm
-	done
+	fail_alike 1 'with these margins, two parts of 9x4 pixels are the same' 'rawtile @ a.pgm' \
+		'--grid=2x1 --margin=5' '--grid=1x4 --margin=3' '--grid=4x1 --margin=7,6,0,0' '--rows=0,2,3 --margin=0,0,2,2'
 	rawtile --grid=2x1 --margin=4 a.pgm | rawjoin --pnm | cmp - a.pgm
 }
 

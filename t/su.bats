@@ -370,9 +370,7 @@ numbers() {
 }
 
 @test "su: a wrong --sort, a file that is cut and a pipe that is none of the shell's are refused" {
-	for keys in '' 'cdp,' cdq cdp,offset,ep,sx,gx; do
-		fails 2 "--sort: '$keys' is not KEY,KEY..., up to 4 of tracl|" sutoraw --sort=$keys line.su
-	done
+	fail_alike 2 "--sort: '@' is not KEY,KEY..., up to 4 of tracl|" 'sutoraw --sort=@ line.su' '' 'cdp,' cdq cdp,offset,ep,sx,gx
 	fails 2 '--sort: cdp is named twice' sutoraw --sort=cdp,-cdp line.su
 	head -c 1200 line.su >cut.su
 	fails 1 'cut.su: trace 5: truncated: 176 of 256 bytes' sutoraw --sort=cdp cut.su
@@ -538,9 +536,7 @@ numbers() {
 @test "su: programs name sutoraw for a file of SU, and segytoraw for one of SEG-Y" {
 	rawtosu --endian=little a >little.su
 	head -c 256 line.su >one.su
-	for f in line.su little.su one.su; do
-		fails 1 "$f: this is SU; type: sutoraw $f | rawinfo" rawinfo $f
-	done
+	fail_alike 1 '@: this is SU; type: sutoraw @ | rawinfo' 'rawinfo @' line.su little.su one.su
 	fails 1 'i.sgy: this is SEG-Y; type: segytoraw i.sgy | radon' radon -q 0:1:3 -X 3 i.sgy
 	fails 1 'i.sgy: this is SEG-Y; convert it with segytoraw' sutoraw i.sgy
 	fails 1 'one.su: this is SU; convert it with sutoraw' segytoraw one.su

@@ -157,9 +157,7 @@ prepare() {
 	wconv -k k.nrrd x.nrrd | rawmath 'f^2 / v' f=- v=v.nrrd | rawinfo >ratio
 	awk '/^mean:/ { exit !($2 > .98 && $2 < 1.02) }' ratio
 	gen noise 90 70 --type=float | rawmath 'a > .99' | wconv --gaussian=1 --variance --method=fft | rawinfo | grep -x 'min: *0'
-	for how in --adjoint --deconvolve=1 -g; do
-		fails 2 '--variance goes with the convolution alone' wconv -k k.nrrd --variance $how x.nrrd
-	done
+	fail_alike 2 '--variance goes with the convolution alone' 'wconv -k k.nrrd --variance @ x.nrrd' --adjoint --deconvolve=1 -g
 }
 
 @test "--type=input: integers from 2^53 on are refused, and those that a float rounds are warned of once" {
@@ -457,9 +455,7 @@ bare() {
 @test "samples that would make sums overflow are refused, and no others" {
 	item float '3 1' -- 1e36 2 3 >x.nrrd
 	item float '3 1' -- 1 1 1 >k.nrrd
-	for how in '' --adjoint --deconvolve=2 '--deconvolve=2 --damp=1'; do
-		fails 1 'a sample of absolute value 1e+36 is too large' wconv -k k.nrrd --method=fft $how x.nrrd
-	done
+	fail_alike 1 'a sample of absolute value 1e+36 is too large' 'wconv -k k.nrrd --method=fft @ x.nrrd' '' --adjoint --deconvolve=2 '--deconvolve=2 --damp=1'
 	gives '1e+36 1e+36 5' -k k.nrrd --method=direct
 	item double '3 1' -- 1e36 2 -1e40 >x.nrrd
 	gives '1e+36 -9.999e+39 -1e+40' -k k.nrrd --method=fft --double
@@ -471,9 +467,7 @@ bare() {
 	echo 1 1 1 1 1 1 1 1 1 | texttoraw --sizes=3,3 >k.nrrd
 	for ((i = 0; i < 75; i++)); do
 		seq 0 74 | sed "s/^$i\$/1e36/; s/^$((70 - i))\$/nan/" | texttoraw --sizes=75,1 >x.nrrd
-		for n in 1 2; do
-			fails 1 'absolute value 1e+36 is too large' wconv -t $n -k k.nrrd --method=fft x.nrrd
-		done
+		fail_alike 1 'absolute value 1e+36 is too large' 'wconv -t @ -k k.nrrd --method=fft x.nrrd' 1 2
 		wconv -k k.nrrd --method=direct x.nrrd >y.nrrd
 	done
 }
