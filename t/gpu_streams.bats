@@ -2,19 +2,13 @@
 # t/cudacpu, whose kernels run on the CPU.
 load lib
 
+# Seven pictures in colours (c), of seven sizes, and seven in grey (g).
 prepare() {
 	gpu=$B/t/cudacpu
-}
-
-# Seven pictures of seven sizes.
-colours() {
 	for i in 1 2 3 4 5 6 7; do
 		{ printf 'P6\n%d 9\n255\n' $((10 * i)) && gen --type=uchar noise $((30 * i)) 9 | tail -c $((270 * i)); } >c$i
+		gen --type=uchar smooth $((60 + 10 * (i % 4))) 60 "$i" >g$i
 	done
-}
-
-grays() {
-	for i in 1 2 3 4 5 6 7; do gen --type=uchar smooth $((60 + 10 * (i % 4))) 60 "$i" >g$i; done
 }
 
 # Points of two axes, and seven items each of values at them (v), of modes (m) and of points with values (r).
@@ -42,8 +36,6 @@ as_one() {
 }
 
 @test "--gpu=auto: the CPU computes until the device is open, and a program ends without it; the bytes are the same" {
-	colours
-	grays
 	mkfifo gate
 	while read -r name command; do
 		$command $name? >want
@@ -60,7 +52,6 @@ as_one() {
 }
 
 @test "emst -g of a stream of pictures gives what the CPU gives" {
-	colours
 	for n in 1 2 3 7; do
 		for how in --to=tree '--to=labels -k 3'; do
 			emst $how $(seq -f c%g $n) >want
@@ -77,7 +68,6 @@ as_one() {
 }
 
 @test "dptrace -g of a stream of pictures gives what the CPU gives" {
-	grays
 	for n in 1 2 3 7; do
 		for o in -n4 '--score=edge --to=csv' --overlay; do
 			dptrace --quiet -p 5,20 -p 50,30 ${o/overlay/overlay=want.over} $(seq -f g%g $n) >want
@@ -101,7 +91,6 @@ as_one() {
 
 @test "morphrec -g and wconv -g of a stream give what the CPU gives, and radon -g what its items give one by one" {
 	local n
-	grays
 	gen kernels 5 2 2 >k.nrrd
 	for i in 1 2 3 4 5 6 7; do gencmp --traces=$((10 + i % 3)) --samples=64 >s$i; done
 	for n in 1 2 3 7; do
@@ -125,7 +114,6 @@ as_one() {
 
 @test "shares of a stream with -g, and markers of several types under one mask, are those of the CPU" {
 	local i types=(float double)
-	grays
 	scattered
 	gen --type=uchar smooth 200 300 1 >mask
 	for i in 1 2 3 4 5 6 7; do gen --type="${types[i % 2]}" smooth 200 300 $((10 + i)) >k$i; done
@@ -146,13 +134,11 @@ fails_behind() {
 }
 
 @test "an item that fails with -g is named, and the items before it are written" {
-	colours
 	emst c1 c2 >want
 	for end in 'P6\n4 4\n255\nxx' 'P9\n'; do
 		(cat c1 c2 && printf "$end") >bad
 		fails_behind 'emst: bad: item 3: ' $gpu/emst -g bad
 	done
-	grays
 	morphrec --hdome=20 g1 g2 >want
 	(cat g1 g2 && printf 'P5\n4 4\n255\nxx') >bad
 	fails_behind 'morphrec: bad: item 3: the payload ends after 2 of 16 bytes' $gpu/morphrec -g --hdome=20 bad
@@ -192,29 +178,23 @@ fails_behind() {
 	head -c -100 s >s.cut
 	for n in 1 2 3 4; do
 		for c in 'wconv -k k.nrrd' 'wconv --method=fft -k k.nrrd'; do
-			run -1 --separate-stderr bash -c "cat f f.cut | $gpu/$c -g >got"
-			same <(echo "$stderr") 'wconv: (stdin): item 2: the payload ends after 1199900 of 1200000 bytes'
+			fails_later 1 'wconv: (stdin): item 2: the payload ends after 1199900 of 1200000 bytes' bash -c "cat f f.cut | $gpu/$c -g >got"
 		done
-		run -1 --separate-stderr bash -c "$gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut"
-		same <(echo "$stderr") 'radon: (stdin): item 3: the payload ends after 15900 of 16000 bytes'
-		run -1 --separate-stderr bash -c "cat f f.cut | $gpu/wconv -k k.nrrd -g >/dev/full"
-		[ "${#stderr_lines[@]}" -eq 1 ]
+		fails_later 1 'radon: (stdin): item 3: the payload ends after 15900 of 16000 bytes' $gpu/radon -g --quiet -t 3 -q -.1:.1:99 -X 1000 <s.cut
+		fails_later 1 'wconv: ' bash -c "cat f f.cut | $gpu/wconv -k k.nrrd -g >/dev/full"
 	done
 	$gpu/wconv --method=fft -k k.nrrd -g <f >want
 	cmp -n "$(stat -c %s want)" want got
 }
 
 @test "an output that takes no more ends a stream with -g" {
-	colours
-	run -1 --separate-stderr bash -c "$gpu/emst -g c? >/dev/full"
-	same <(echo "$stderr") 'emst: (stdout): No space left on device'
+	fails_later 1 'emst: (stdout): No space left on device' bash -c "$gpu/emst -g c? >/dev/full"
 	# more bytes than any pipe holds
 	run bash -c "$gpu/emst -g \$(for _ in {1..24}; do echo c?; done) | head -c 10 | wc -c; exit \${PIPESTATUS[0]}"
 	[ "$status" -eq 141 ]
 }
 
 @test "a result with -g does not wait for the next item" {
-	colours
 	for i in c1 c2; do
 		emst $i >want
 		one_by_one $i want $gpu/emst -g

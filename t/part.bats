@@ -21,8 +21,8 @@ whole() {
 	done
 }
 
-# four: four shares of a convolution of f.raw in share.0 to share.3; what all tests of bad files begin with.
-four() {
+# Four shares of a convolution of f.raw in share.0 to share.3; what all tests of bad files begin with.
+prepare() {
 	gen noise 20 200 --type=float >f.raw
 	gen kernels 5 1 1 >k.raw
 	shares 4 wconv -k k.raw f.raw
@@ -95,7 +95,6 @@ four() {
 }
 
 @test "an empty share is one pixel, which filters pass on and rawjoin leaves out" {
-	four
 	shares 30 wconv -k k.raw f.raw
 	rawinfo share.0 | grep -q '^sizes: 1 1$'
 	for share in share.*; do
@@ -115,7 +114,6 @@ four() {
 }
 
 @test "a share of another input, of other options or of another N is refused by name" {
-	four
 	gen noise 20 200 --type=float -s 2 >g.raw
 	wconv -k k.raw g.raw --part=1/4 >picture
 	wconv -k k.raw f.raw --edge=mirror --part=1/4 >options
@@ -135,7 +133,6 @@ four() {
 }
 
 @test "missing, doubled, empty and truncated shares are refused by name" {
-	four
 	fails 1 "share 2/4 is missing" rawjoin share.0 share.1 share.3
 	fails 1 "share 3/4 is missing" rawjoin share.2 share.1 share.0
 	cp share.1 twin
@@ -165,7 +162,6 @@ four() {
 }
 
 @test "shares come through a pipe in their order, and in one file" {
-	four
 	wconv -k k.raw f.raw >whole
 	cat share.0 share.1 share.2 share.3 | rawjoin | cmp - whole
 	cat share.? >all
@@ -177,7 +173,6 @@ four() {
 }
 
 @test "--missing prints what is absent or short, as sbatch -a takes it" {
-	four
 	[ -z "$(rawjoin --missing share.*)" ]
 	rm share.1 share.2
 	[ "$(rawjoin --missing share.*)" = 1-2 ]
@@ -196,7 +191,6 @@ four() {
 }
 
 @test "N and I are checked, and so is what cannot be shared out" {
-	four
 	for part in 4/4 5/4 0/0 1/0 -1/4 1 1/4/2 x '' 1/3x '1 /3' '1/ 3' / 1/ /3 +1/3 0x1/3 1/1000001 1.0/2 \
 		18446744073709551616/3 1/18446744073709551617 0000000000000000000000001/3; do
 		fails 2 "--part: '$part' is not I/N" wconv -k k.raw --part="$part" f.raw
