@@ -219,6 +219,7 @@ cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dend
 		    t, v,
 		    (struct variance){args->k, args->functional,
 				      args->neighbours ? VARIANCE_PRICE_REGIONS : VARIANCE_PRICE,
+				      args->neighbours ? VARIANCE_POWER_REGIONS : VARIANCE_POWER,
 				      args->min_size || args->neighbours ? weight_of(args->m, in, v)
 									 : 0},
 		    cut);

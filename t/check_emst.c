@@ -476,9 +476,9 @@ first_cuts(uint8_t *cut, size_t n, struct variance how, double all, const uint32
 
 	for (size_t i = 0; !how.classes && i <= cuts; left -= gain[i++]) {
 		const double classes = (double)i + 1,
-			     cost = how.lambda > 0
-					? left + how.lambda * classes * all
-					: sqrt(fmax(left, 0) / all) + how.price * classes;
+			     cost = how.lambda > 0 ? left + how.lambda * classes * all
+						   : sqrt(fmax(left, 0) / all) +
+							 how.price * pow(classes, how.power);
 		if (cost < least) {
 			least = cost;
 			best = i;
@@ -496,9 +496,9 @@ check_variance(struct check_many *c, struct check_rng *r, size_t set)
 	const struct any_tree *const a = make_tree(r, set);
 	const size_t n = a->t.n, k = 1 + set % 4;
 	const uint64_t least = set % 3 ? 0 : 1 + rng_below(r, 20);
-	const struct variance how[] = {{1 + rng_below(r, n), 0, .1, least},
-				       {0, rng_unit(r) / 20, .1, least},
-				       {0, 0, .015, least}};
+	const struct variance how[] = {{1 + rng_below(r, n), 0, .1, 1, least},
+				       {0, rng_unit(r) / 20, .1, 1, least},
+				       {0, 0, .1, .5, least}};
 	double x[4 * TREE_MOST], gain[TREE_MOST], all = 0;
 	float f[4 * TREE_MOST];
 	uint64_t weight[TREE_MOST];

@@ -359,7 +359,7 @@ static double
 cost(const struct variance *how, double squares, size_t classes)
 {
 	return how->lambda > 0 ? squares + how->lambda * (double)classes
-			       : sqrt(squares) + how->price * (double)classes;
+			       : sqrt(squares) + how->price * pow((double)classes, how->power);
 }
 
 /* Cuts into `most` parts, or until no cut could lower the cost, even if it left no squares. Returns how many parts cost least. */
@@ -402,7 +402,8 @@ int
 cut_variance(const struct emst_tree *t, const struct vertices *v, struct variance how, uint8_t *cut)
 {
 	const size_t n = t->n, k = v->set.k;
-	const double pay = 2 + 1 / (how.lambda > 0 ? how.lambda : how.price),
+	const double pay = how.lambda > 0 ? 2 + 1 / how.lambda
+					  : pow(1 + 1 / how.price, 1 / how.power) + 1,
 		     most = how.classes ? (double)how.classes : pay;
 	const size_t parts = most < (double)n ? (size_t)most : n;
 	uint32_t *all = weir_alloc_large(4 * n, sizeof *all);

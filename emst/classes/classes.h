@@ -66,20 +66,19 @@ int cut_genie(const struct emst_tree *t, const uint64_t *weight, double gini, si
 /*
  * Cuts, again and again, the edge of any part that lowers SSE most, and among equal ones the last in order; no part becomes
  * lighter than min_weight. Ends at `classes` parts. With lambda, or with neither, takes the first cuts after which SSE +
- * lambda K SST is least, or the root of SSE / SST plus price K. K is the number of classes, SSE the sum of weighted
+ * lambda K SST is least, or the root of SSE / SST plus price K^power. K is the number of classes, SSE the sum of weighted
  * squared distances to the means of the classes, SST to the mean of all. A cut takes one walk over the part that it cuts.
  *
- * The prices were chosen on every second picture of BSDS500's val half. On its 200 training pictures, these classes with the price
- * for colours have a Rand index of .714 and a covering of .375 with the segments that people drew. Cutting while a cut lowers SSE
- * by .01 SST has .711 and .368. On the other val pictures both are level: .708 and .345, .707 and .346. Regions, with the other price and 1 % of the
- * pixels or more, have .714 and .455 there; the minimum-size forest of 1 % has .733 and .324.
+ * The prices were chosen by the segments that people drew in BSDS500; t/bench/emst.md has the table.
  */
-#define VARIANCE_PRICE	       .015
+#define VARIANCE_PRICE	       .1
+#define VARIANCE_POWER	       .5
 #define VARIANCE_PRICE_REGIONS .01
+#define VARIANCE_POWER_REGIONS 1
 struct variance {
-	size_t classes; /* the most; 0: any number */
-	double lambda;	/* 0: none */
-	double price;	/* of a class where lambda is 0 */
+	size_t classes;	     /* the most; 0: any number */
+	double lambda;	     /* 0: none */
+	double price, power; /* of classes where lambda is 0 */
 	uint64_t min_weight;
 };
 int cut_variance(const struct emst_tree *t, const struct vertices *v, struct variance how,
