@@ -683,12 +683,13 @@ static void
 tell_row(const struct tile_job *o, const T *keys, const T *was, int k, int z, int y)
 {
 	const int first = o->sx.first, after = o->sx.after;
-	T top = 0, n = 0;
+	T top = 0;
+	int n = 0; /* a T would wrap to 0 where 256 bytes rose */
 
 	for (int x = first; x < after; x++) {
 		const T v = keys[x] > was[x] ? keys[x] : 0;
 		top = v > top ? v : top;
-		n = (T)(n + (v > 0));
+		n += v > 0;
 	}
 	if (!top)
 		return;
