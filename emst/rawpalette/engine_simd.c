@@ -573,7 +573,8 @@ list_trials(const struct lloyd *l, const struct survey *v, struct trial *t)
 		for (size_t j = 0; j < l->k; j++)
 			if (i != j && !(l->pinned && isinf(v->cost[i])) &&
 			    (l->thorough ||
-			     (v->near[i] != (int)j && v->gain[j] > .4f * v->cost[i])))
+			     ((l->pinned || v->near[i] != (int)j) &&
+			      v->gain[j] > .4f * v->cost[i])))
 				t[n++] = (struct trial){v->gain[j] - v->cost[i], (int)i, (int)j};
 	qsort(t, n, sizeof *t, more_promising);
 	return n;
