@@ -54,7 +54,7 @@ static double
 find_part(const struct dither *d, size_t i)
 {
 	const float top = (float)d->top * (d->type == IMG_U8 ? 16 : 1);
-	const float s = top * top / (64 * (float)d->k);
+	const float s = top * top / ((d->alpha ? 32 : 64) * (float)d->k);
 	const size_t before[2] = {i % d->w ? i - 1 : i, i < d->w ? i : i - d->w};
 	double x[4], t[6], y[6];
 	float a2 = 0;

@@ -341,7 +341,7 @@ make_work(const struct dither *d)
 	}
 	w->dims = dims;
 	w->top = (int32_t)d->top * (d->type == IMG_U8 ? 16 : 1);
-	w->spread = (float)w->top * (float)w->top / (64 * (float)d->k);
+	w->spread = (float)w->top * (float)w->top / ((d->alpha ? 32 : 64) * (float)d->k);
 	w->room = room;
 	w->error[0] = room;
 	w->error[1] = room + row;

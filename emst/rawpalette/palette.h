@@ -55,8 +55,8 @@
  * of the received errors is rounded to the nearest, halves up. Sums of d are whole; the rest, and squared distances, are in
  * single precision, coordinate by coordinate.
  *
- * With alpha, coordinates are the samples on black and then those on white. An opaque pixel gets an opaque colour if there is
- * one; a clear pixel gets a clear colour if there is one, and its error is dropped.
+ * With alpha, coordinates are the samples on black and then those on white, which doubles a, so s is doubled too. An opaque
+ * pixel gets an opaque colour if there is one; a clear pixel gets a clear colour if there is one, and its error is dropped.
  */
 
 struct dither {
