@@ -618,8 +618,8 @@ reach(const struct wconv_plan *p, size_t t0, size_t t1, size_t *low, size_t *hig
 	const ptrdiff_t lanes = (ptrdiff_t)p->core->lanes, origin = y->lo - y->before;
 	ptrdiff_t end = y->tile[t1 - 1].b + y->after;
 
-	/* rows are transformed by the LANES */
-	end = origin + (end - origin + lanes - 1) / lanes * lanes;
+	if (!p->direct) /* rows are transformed by the LANES */
+		end = origin + (end - origin + lanes - 1) / lanes * lanes;
 	if (end > y->hi + y->after)
 		end = y->hi + y->after;
 	*low = SIZE_MAX;
@@ -715,18 +715,18 @@ measure_rings(struct wconv_plan *p)
 	size_t low = SIZE_MAX;
 
 	for (size_t i = p->bands; i-- > 0;) {
-		const struct wconv_band *b = &p->band[i];
-		const ptrdiff_t first = y->tile[b->tile0].a, end = y->tile[b->tile1 - 1].b;
+		struct wconv_band *b = &p->band[i];
+		const ptrdiff_t first = y->tile[b->tile0].a;
 		const size_t start = (size_t)(first - y->lo) / p->core->lanes * p->core->lanes;
 		size_t from, to;
 
 		reach(p, b->tile0, b->tile1, &from, &to);
+		b->keep = low < b->fed1 ? low : b->fed1 - 1;
 		low = from < low ? from : low;
 		raise_to(&p->depth, b->fed1 - b->fed0); /* rows that are fed at once */
 		if (low < b->fed1)
 			raise_to(&p->depth, b->fed1 - low);
 		raise_to(&p->spectra_depth, b->row1 - start);
-		raise_to(&p->result_rows, (size_t)(end - first));
 		raise_to(&p->slots, b->fun1 - b->fun0);
 	}
 }
@@ -773,7 +773,7 @@ make_rings(struct wconv_plan *p)
 	p->mask =
 	    weir_alloc(p->depth, q->planes * p->pitch); /* touched only where pixels are masked */
 	p->flags = weir_calloc(p->depth, q->planes);
-	p->doubt = weir_calloc(p->depth, q->planes * sizeof *p->doubt);
+	p->doubt = weir_calloc(p->depth * q->planes + 1, sizeof *p->doubt);
 	p->outside = weir_map(p->pitch, size);
 	p->outside_mask = weir_map(p->pitch, 1);
 	p->slot_holds = weir_calloc(p->slots, sizeof *p->slot_holds);
@@ -781,6 +781,7 @@ make_rings(struct wconv_plan *p)
 	if (!p->row || !p->mask || !p->flags || !p->doubt || !p->outside || !p->outside_mask ||
 	    !p->slot_holds || !p->claimed)
 		return -ENOMEM;
+	p->odd = p->doubt + p->depth * q->planes;
 	for (size_t r = 0; p->direct && r < p->depth * q->planes; r++) /* vectors read there */
 		memset((char *)p->row + (r * p->pitch + span) * size, 0, (p->pitch - span) * size);
 	return 0;
@@ -809,18 +810,17 @@ make_transforms(struct wconv_plan *p)
 	return p->kernel && p->spectra && p->mean && p->row_sums ? 0 : -ENOMEM;
 }
 
-/* Decides where tiles store results: in the caller's rows, or in planes that are converted or interleaved later. */
 static int
-make_results(struct wconv_plan *p)
+make_scratch(struct wconv_plan *p)
 {
 	const enum img_type own = p->q.in_double ? IMG_F64 : IMG_F32;
 
 	p->result_pitch = (size_t)(p->x.hi - p->x.lo);
-	if (p->q.planes > 1 || p->q.out != own) {
-		p->result = allocate(p->q.planes, p->result_rows, p->result_pitch, p->core->sample);
-		if (!p->result)
-			return -ENOMEM;
-	}
+	p->converts = p->q.planes > 1 || p->q.out != own;
+	/* vectors read beyond the windows of a row, but not beyond the next row */
+	p->in_place = p->direct && !p->converts && !p->plain && p->q.in == own &&
+		      p->x.nfun * p->y.nfun == 1 && p->q.degree < 0 &&
+		      p->q.edge != WCONV_RENORMALISE && p->q.w >= 512 + 2 * p->q.kw;
 	p->scratch_bytes = p->core->scratch(p, NULL);
 	if (p->plain && p->plain->scratch_bytes > p->scratch_bytes)
 		p->scratch_bytes = p->plain->scratch_bytes;
@@ -866,7 +866,7 @@ wconv_plan(struct wconv_plan **to, const struct wconv_problem *q, struct why *wh
 	e = e ? e : make_bands(p);
 	e = e ? e : make_rings(p);
 	e = e ? e : make_transforms(p);
-	e = e ? e : make_results(p);
+	e = e ? e : make_scratch(p);
 	if (e) {
 		wconv_free(p);
 		return why_set(why, "no memory");
@@ -883,10 +883,9 @@ wconv_free(struct wconv_plan *p)
 	wconv_free(p->plain);
 	weir_free_all(p->factors, p->scale, p->sum, p->weight, p->like_right, p->like_below, p->row,
 		      p->mask, p->flags, p->doubt, p->spectra, p->mean, p->row_sums, p->kernel,
-		      p->slot_holds, p->claimed, p->band, p->scratch, p->result, p->squares,
-		      p->x.left, p->x.right, p->x.node, p->x.tile, p->y.left, p->y.right, p->y.node,
-		      p->y.tile, p->rows.half.twiddle, p->rows.place, p->rows.turn,
-		      p->columns.twiddle);
+		      p->slot_holds, p->claimed, p->band, p->scratch, p->squares, p->x.left,
+		      p->x.right, p->x.node, p->x.tile, p->y.left, p->y.right, p->y.node, p->y.tile,
+		      p->rows.half.twiddle, p->rows.place, p->rows.turn, p->columns.twiddle);
 	weir_unmap(p->outside, p->pitch, p->core ? p->core->sample : 1);
 	weir_unmap(p->outside_mask, p->pitch, 1);
 	weir_free(p);

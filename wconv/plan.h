@@ -80,6 +80,7 @@ struct wconv_band {
 	size_t tile0, tile1; /* tile rows */
 	size_t row0, row1;   /* image rows whose transforms this band is the first to need */
 	size_t fed0, fed1;   /* rows of the item that it reads */
+	size_t keep;	     /* the first of these that later bands need, or that no row follows */
 	size_t fun0, fun1;   /* functions of y that it needs */
 };
 
@@ -120,6 +121,11 @@ struct wconv_plan {
 	void *outside;
 	unsigned char *outside_mask;
 	bool begun;
+	/* direct sums can read rows where the caller has them; in: the rows of this step, if they do; odd: a sample of this step or
+	   the last is perhaps not finite, so that they do not */
+	bool in_place;
+	const void *in;
+	bool *odd;
 
 	/* transforms; spectra of image rows [planes][tiles in x][blocks][spectra_depth][2 LANES] */
 	struct wconv_rfft rows;
@@ -146,10 +152,9 @@ struct wconv_plan {
 	size_t scratch_bytes;
 	/* [threads][scratch_bytes] */
 	void *scratch;
-	/* [planes][rows][width]; NULL when tiles write to the caller's array */
-	void *result;
-	size_t result_pitch;
-	size_t result_rows;
+	/* results are converted or interleaved; else tiles write them to the caller's array */
+	bool converts;
+	size_t result_pitch; /* results in a row */
 	/* the caller's array for the results of the current step */
 	void *out;
 };
@@ -185,7 +190,6 @@ struct wconv_core {
 	void (*rows)(const struct wconv_plan *p, size_t plane, size_t tile, size_t group,
 		     void *scratch);
 	void (*tile)(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *scratch);
-	void (*finish)(const struct wconv_plan *p, size_t row);
 
 	/* for the adjoint: see core/scatter_body.h */
 	size_t (*spread_scratch)(const struct wconv_plan *p);

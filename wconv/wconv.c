@@ -56,11 +56,12 @@ wconv_next(const struct wconv_plan *p)
 struct wconv_step
 wconv_most(const struct wconv_plan *p)
 {
-	struct wconv_step most = {0, p->result_rows};
+	struct wconv_step most = {0};
 
 	for (size_t i = 0; i < p->bands; i++) {
 		const struct wconv_step s = wconv_steps(p, i);
 		most.rows_in = s.rows_in > most.rows_in ? s.rows_in : most.rows_in;
+		most.rows_out = s.rows_out > most.rows_out ? s.rows_out : most.rows_out;
 	}
 	return most;
 }
@@ -111,7 +112,7 @@ run_forward(const struct wconv_plan *p, const struct wconv_band *b)
 #pragma omp for schedule(static)
 	for (size_t i = 0; i < columns * groups; i++) {
 		const size_t column = i / groups;
-		p->core->rows(p, column / p->x.ntile, column % p->x.ntile, group0 + i % groups,
+		p->core->rows(p, column % p->q.planes, column / p->q.planes, group0 + i % groups,
 			      scratch_of(p));
 	}
 }
@@ -125,7 +126,7 @@ run_tiles(const struct wconv_plan *p, const struct wconv_band *b)
 #pragma omp for schedule(static) nowait
 	for (size_t i = 0; i < n; i++) {
 		const size_t column = i / rows;
-		p->core->tile(p, column / p->x.ntile, column % p->x.ntile, b->tile0 + i % rows,
+		p->core->tile(p, column % p->q.planes, column / p->q.planes, b->tile0 + i % rows,
 			      scratch_of(p));
 	}
 }
@@ -146,12 +147,6 @@ run_band(const struct wconv_plan *p, const struct wconv_band *b, const void *in)
 		run_kernels(p->plain);
 	run_forward(p, b);
 	run_tiles(p, b);
-	if (p->result) {
-#pragma omp barrier
-#pragma omp for schedule(static)
-		for (size_t r = 0; r < results; r++)
-			p->core->finish(p, r);
-	}
 	if (p->after.row) {
 		const size_t first = (size_t)(p->y.tile[b->tile0].a - p->y.lo),
 			     bytes = (size_t)(p->x.hi - p->x.lo) * p->core->sample;
@@ -186,12 +181,18 @@ wconv_run(struct wconv_plan *p, const void *in, void *out)
 	if (!p->begun && p->q.edge == WCONV_RENORMALISE)
 		memset(p->outside_mask, WCONV_UNKNOWN, p->pitch);
 	p->begun = true;
-	if (p->q.threads == 1) { /* a team of one would call the system at each barrier */
-		run_band(p, b, in);
-	} else {
+	p->in = p->in_place && !p->after.row && !*p->odd ? in : NULL;
+	for (bool again = true; again;) {
+		if (p->q.threads == 1) { /* a team of one would call the system at each barrier */
+			run_band(p, b, in);
+		} else {
 #pragma omp parallel num_threads(p->q.threads)
-		run_band(p, b, in);
+			run_band(p, b, in);
+		}
+		again = p->in && *p->odd; /* a sample may not be finite: the ring masks it */
+		p->in = NULL;
 	}
+	*p->odd = wconv_in_doubt(p);
 	p->now = (p->now + 1) % p->bands;
 }
 

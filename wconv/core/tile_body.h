@@ -42,6 +42,7 @@ struct work {
 	real *lost;	       /* the convolution of unknown */
 	unsigned char *seen;   /* one row: enum wconv_mask in the window of each result */
 	double *local;	       /* one row: sums of the local kernels */
+	real *result;	       /* rows of a tile, before they are converted */
 	size_t unknown_pitch, lost_pitch, spectra_depth, line_pitch;
 };
 
@@ -78,6 +79,8 @@ lay_out(const struct wconv_plan *p, char *at, struct work *w)
 	w->spectra_depth = round_up(window, LANES);
 	/* the adjoint's lines are as long as a window */
 	w->line_pitch = line_length(p->x.longest + p->q.kw - 1, p->q.kw);
+	/* the first one: it is the same in the plan of variances */
+	w->result = carve(at, &n, p->converts ? p->y.longest * p->x.longest : 0, sizeof(real));
 	w->a = carve(at, &n, fft ? 2 * p->columns.n : 0, sizeof(vec));
 	w->b = carve(at, &n, fft ? 2 * p->columns.n : 0, sizeof(vec));
 	w->blend = carve(at, &n, fft ? p->x.most * p->rows.blocks * rows * 2 : 0, sizeof(vec));
@@ -577,7 +580,27 @@ prepare(const struct wconv_plan *p, size_t tx, size_t ty, void *at, struct work 
 	weigh(p, &p->y, Y, &p->x, X, 1, &w->y);
 }
 
-/* Computes tile (tx,ty) of a plane of the step's results. */
+/* Computes the results again whose windows reach beyond the ends of rows: there, rows that lie in place have pixels of other rows. */
+static void
+mend_ends(const struct wconv_plan *p, struct work *w, const struct wconv_tile *X,
+	  const struct wconv_tile *Y, real *out, size_t pitch)
+{
+	const ptrdiff_t in0 = p->x.have0 + p->x.before, in1 = p->x.have1 - p->x.after;
+	const ptrdiff_t from[] = {X->a, X->a > in1 ? X->a : in1},
+			to[] = {X->b < in0 ? X->b : in0, X->b};
+	const size_t rows = (size_t)(Y->b - Y->a);
+
+	for (int e = 0; e < 2; e++) {
+		for (size_t r = 0; from[e] < to[e] && r < rows + p->q.kh - 1; r++)
+			w->window[r] = find_row(p, 0, Y->a - p->y.before + (ptrdiff_t)r).kept +
+				       (from[e] - p->x.lo);
+		if (from[e] < to[e])
+			convolve_near(p, w, rows, (size_t)(to[e] - from[e]), out + (from[e] - X->a),
+				      pitch);
+	}
+}
+
+/* Computes tile (tx,ty) of a plane of the step's results. Where it can, it converts a few rows at a time, which the cache holds. */
 static void
 tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 {
@@ -586,35 +609,56 @@ tile(const struct wconv_plan *p, size_t plane, size_t tx, size_t ty, void *at)
 	const size_t x = (size_t)(X->a - p->x.lo), y = (size_t)(Y->a - p->y.lo);
 	const struct wconv_plan *k = p->plain ? p->plain : p;
 	const size_t top = (size_t)(Y->a - p->y.tile[p->band[p->now].tile0].a);
-	real *out = result_row(p, plane, top) + x;
+	const size_t pitch = p->converts ? p->x.longest : p->result_pitch;
+	const unsigned masks =
+	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
+	const bool whole = !p->direct || masks || p->plain || wconv_divides(&p->q) ||
+			   !(p->product || wconv_is_small(p));
+	const size_t lot = (p->converts || p->in) && !whole ? LINES : height;
 	struct work w;
 
 	prepare(p, tx, ty, at, &w);
-	if (p->direct) {
-		for (size_t r = 0; r < height + p->q.kh - 1; r++)
-			w.window[r] =
-			    find_row(p, plane, Y->a - p->y.before + (ptrdiff_t)r).sample + x;
-		convolve_near(p, &w, height, n, out, p->result_pitch);
-	} else {
-		const struct spectra s = {find_spectra(p, plane, tx), find_means(p, plane, tx),
-					  p->spectra_depth, y % p->spectra_depth};
-		convolve_fft(p, &w, &s, height, n, out, p->result_pitch);
+	const real **const window = w.window;
+	real *const first = p->converts ? w.result : (real *)p->out + top * pitch + x;
+	for (size_t r = 0; p->direct && r < height + p->q.kh - 1; r++)
+		window[r] = find_row(p, plane, Y->a - p->y.before + (ptrdiff_t)r).sample + x;
+	for (size_t r = 0; r < height; r += lot) {
+		const size_t rows = height - r < lot ? height - r : lot;
+		real *const out = p->converts ? first : first + r * pitch;
+		w.window = window + r;
+		if (p->direct) {
+			convolve_near(p, &w, rows, n, out, pitch);
+		} else {
+			const struct spectra s = {find_spectra(p, plane, tx),
+						  find_means(p, plane, tx), p->spectra_depth,
+						  y % p->spectra_depth};
+			convolve_fft(p, &w, &s, rows, n, out, pitch);
+		}
+		if (p->plain)
+			prepare(k, tx, ty, at, &w);
+		if (masks)
+			mend(p, k, &w, plane, &k->x.tile[tx], &k->y.tile[ty], masks, out, pitch);
+		for (size_t i = 0; i < rows; i++) {
+			real *const row = out + i * pitch;
+			if (p->in && (masks || !all_finite(row, n, 1)))
+				__atomic_store_n(p->odd, true, __ATOMIC_RELAXED);
+			if (wconv_divides(&k->q))
+				wconv_local_sums(k, k->sum, X->a, Y->a + (ptrdiff_t)(r + i), n,
+						 w.local);
+			for (size_t j = 0; wconv_divides(&k->q) && j < n; j++)
+				row[j] = (real)((double)row[j] / w.local[j] /
+						(p->plain ? w.local[j] : 1));
+			for (size_t j = 0; p->plain && j < n;
+			     j++) /* rounding takes no variance below 0 */
+				row[j] = row[j] < 0 ? 0 : row[j];
+			const size_t to =
+			    ((top + r + i) * p->result_pitch + x) * p->q.planes + plane;
+			if (p->converts)
+				give_samples(row, n, p->q.planes, p->q.out, p->q.top,
+					     (char *)p->out + to * img_type_size(p->q.out));
+		}
 	}
-	const unsigned masks =
-	    masks_in(p, plane, x, Y->a - p->y.before, n + p->q.kw - 1, height + p->q.kh - 1);
-	if (p->plain)
-		prepare(k, tx, ty, at, &w);
-	if (masks)
-		mend(p, k, &w, plane, &k->x.tile[tx], &k->y.tile[ty], masks, out, p->result_pitch);
-	for (size_t r = 0; wconv_divides(&k->q) && r < height; r++) {
-		wconv_local_sums(k, k->sum, X->a, Y->a + (ptrdiff_t)r, n, w.local);
-		for (size_t i = 0; i < n; i++)
-			out[r * p->result_pitch + i] =
-			    (real)((double)out[r * p->result_pitch + i] / w.local[i] /
-				   (p->plain ? w.local[i] : 1));
-	}
-	for (size_t r = 0; p->plain && r < height; r++) /* rounding takes no variance below 0 */
-		for (size_t i = 0; i < n; i++)
-			if (out[r * p->result_pitch + i] < 0)
-				out[r * p->result_pitch + i] = 0;
+	w.window = window;
+	if (p->in)
+		mend_ends(p, &w, X, Y, first, pitch);
 }
