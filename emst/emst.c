@@ -13,7 +13,7 @@
 #include "emst/lattice/lattice.h"
 #include "emst/sort.h"
 
-enum { MANY = 1 << 19, FEWEST = 2000, SPARSE = 1 };
+enum { MANY = 1 << 17, FEWEST = 2000, SPARSE = 1 };
 
 static int
 check(const struct emst_set *s)

@@ -54,7 +54,7 @@ run_item(struct run *r, struct item *item)
 		insist(r->in, vertices_expand(&item->v, &tree, &full));
 	if (r->o.which != PICTURES) { /* those have been counted together */
 		r->points += full.n ? full.n : item->v.set.n;
-		r->weight += emst_total(&full);
+		r->weight += args->common.stats ? emst_total(&full) : 0;
 		r->longest = full.n > 1 ? fmax(r->longest, full.length[full.n - 2]) : r->longest;
 		r->classes += c.n;
 	}

@@ -381,7 +381,7 @@ item_fill(struct item *item, struct raw_in *in, const struct reading *r)
 		read_rows(&item->rows, in, &item->x, *s);
 		err = rows_vertices(&item->rows, v, r->threads, &at);
 	} else {
-		raw_load(in, &item->x);
+		raw_map(in, &item->x);
 		if (!s->points && !r->whole)
 			missing_find(m, in, &item->x, s->planes, &s->inputs);
 		if (alpha_of(&item->x) == ALPHA_PREMULTIPLIED)

@@ -12,7 +12,7 @@
 #include "common/stream/pipeline.h"
 #include "emst/items.h"
 
-enum { BLOCK = 1024 };
+enum { BLOCK = 1024, MANY = 1 << 16 };
 
 /* --- trees ------------------------------------------------------------------------------------------------------- */
 
@@ -25,14 +25,16 @@ number(const struct result *r, uint32_t vertex)
 
 /*
  * Writes the edges as rows of numbers: u, v and the length, or, with d, SciPy's rows: the two parts, the smaller number first;
- * the distance; the number of vertices in both parts.
+ * the distance; the number of vertices in both parts. Threads fill a piece together, then one of them writes it.
  */
 static void
 write_edges(struct raw_out *out, const struct result *r, const struct dendrogram *d)
 {
 	const struct emst_tree *t = r->tree;
-	const size_t n = t->n - 1, columns = d ? 4 : 3;
-	double row[4 * BLOCK];
+	const int threads = par_threads(r->common->threads);
+	const size_t n = t->n - 1, columns = d ? 4 : 3,
+		     piece = n > MANY && threads > 1 ? MANY : BLOCK;
+	double *row = weir_xalloc_large(piece * columns, sizeof *row);
 	struct img y;
 
 	if (!n)
@@ -44,20 +46,22 @@ write_edges(struct raw_out *out, const struct result *r, const struct dendrogram
 		img_set_key(&y, "min_pts", "%zu", r->min_pts);
 	opt_add_history(&y, r->common);
 	raw_head(out, &y);
-	for (size_t from = 0; from < n; from += BLOCK) {
-		const size_t end = n - from < BLOCK ? n : from + BLOCK;
-		double *to = row;
+	for (size_t from = 0; from < n; from += piece) {
+		const size_t end = n - from < piece ? n : from + piece;
+#pragma omp parallel for schedule(static) num_threads(threads) if (end - from > BLOCK)
 		for (size_t i = from; i < end; i++) {
 			const uint32_t u = d ? d->part[i][0] : number(r, t->edge[i].u),
 				       v = d ? d->part[i][1] : number(r, t->edge[i].v);
-			*to++ = u < v ? u : v;
-			*to++ = u < v ? v : u;
-			*to++ = t->length[i];
+			double *to = row + columns * (i - from);
+			to[0] = u < v ? u : v;
+			to[1] = u < v ? v : u;
+			to[2] = t->length[i];
 			if (d)
-				*to++ = (double)d->weight[t->n + i];
+				to[3] = (double)d->weight[t->n + i];
 		}
 		raw_write(out, row, columns * (end - from));
 	}
+	weir_free(row);
 	img_free(&y);
 }
 

@@ -361,10 +361,22 @@ static int
 fill_active(struct blocks *k)
 {
 	const size_t all = k->nexposed;
-	size_t n;
+	uint32_t most = 0;
+	size_t n = 0;
 
+	/* The largest tree is counted apart: all threads would wait for its place. A vote tells which it is, or a wrong one. */
+	for (size_t i = 0, votes = 0; i < all; i += all / 1024 + 1) {
+		most = votes ? most : k->label[i];
+		votes += k->label[i] == most ? 1 : (size_t)-1;
+	}
+#pragma omp parallel for schedule(static) reduction(+ : n) \
+    num_threads(k->f->threads) if (all > MANY_COLOURS)
 	for (size_t i = 0; i < all; i++)
-		k->size[k->label[i]]++;
+		if (k->label[i] == most)
+			n++;
+		else
+			__atomic_fetch_add(&k->size[k->label[i]], 1, __ATOMIC_RELAXED);
+	k->size[most] = (uint32_t)n;
 	for (uint32_t c = 1; c < k->ntrees; c++)
 		if (k->size[c] > k->size[k->largest])
 			k->largest = c;

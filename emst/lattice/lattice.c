@@ -28,6 +28,8 @@ struct pairs {
 	size_t n, room;
 	size_t seen; /* pairs whose labels were compared */
 	bool failed;
+	size_t rings,
+	    at; /* pairs that join() has marked; the place of the first edge in the forest */
 };
 
 /* ---- few colours ---- */
@@ -55,7 +57,7 @@ small_colours(const uint8_t *px, size_t n, size_t c, uint32_t *of, uint32_t *cod
 
 /* ---- lattice ---- */
 
-enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 20 };
+enum { BITS = LATTICE_ROWS * LATTICE_WORDS, PARALLEL_PIXELS = 1 << 19 };
 
 int
 lattice_init(struct lattice *l)
@@ -146,6 +148,7 @@ WEIR_CLONES(count_rows, (struct lattice *restrict l), (l))
 		for (size_t i = 0; i < 4; i++) {
 			before[i] = n;
 			n += (uint32_t)__builtin_popcountll(w[i]);
+			l->blue[i] |= w[i];
 		}
 		l->filled[r * LATTICE_WORDS + bit / 64] |= any << bit % 64;
 		l->rows += any;
@@ -191,19 +194,18 @@ gcd(uint32_t a, uint32_t b)
 static void
 lattice_used(const struct lattice *l, uint8_t used[3][256])
 {
-	uint64_t any[4] = {0};
+	uint64_t green[4] = {0};
 
-	memset(used, 0, sizeof(uint8_t[3][256]));
-	for (int r = 0; r < 256; r++)
-		for (int g = lattice_next_row(l, r, 0); g < 256;
-		     g = lattice_next_row(l, r, g + 1)) {
-			const uint64_t *w = lattice_words(l, r, g);
-			used[0][r] = used[1][g] = 1;
-			for (int i = 0; i < 4; i++)
-				any[i] |= w[i];
-		}
-	for (int b = 0; b < 256; b++)
-		used[2][b] = any[b >> 6] >> (b & 63) & 1;
+	for (int r = 0; r < 256; r++) {
+		const uint64_t *filled = lattice_filled(l, r);
+		used[0][r] = (filled[0] | filled[1] | filled[2] | filled[3]) != 0;
+		for (int i = 0; i < 4; i++)
+			green[i] |= filled[i];
+	}
+	for (int v = 0; v < 256; v++) {
+		used[1][v] = green[v >> 6] >> (v & 63) & 1;
+		used[2][v] = l->blue[v >> 6] >> (v & 63) & 1;
+	}
 }
 
 /* Returns the greatest common divisor of all differences of coordinates. *least is set to the smallest ones. */
@@ -484,7 +486,7 @@ WEIR_CLONES(scan_rows,
 {
 	const bool dense = f->l->n > 10 * f->l->rows;
 
-	out->n = out->seen = 0;
+	out->n = out->seen = out->rings = 0;
 	for (int r = from; r < to && r + o->r < 256; r++) {
 		const uint64_t *filled = lattice_filled(f->l, r),
 			       *other = lattice_filled(f->l, r + o->r);
@@ -576,17 +578,40 @@ make_shell(struct shell *s, uint32_t d2, const struct spread *p)
 		}
 }
 
-/* Joins the pairs in order. */
+/*
+ * Joins the pairs of a list in order, and marks those as RING that close one.
+ *
+ * GROUPS threads do this at once, each with the lists of a group of planes (red). They pass over pairs of two shared trees,
+ * and mark the other ones DONE. A tree is shared when it has colours in two groups, or in the first REACH planes of one, where
+ * pairs of the group before end. All pairs that end in another tree are in the lists of one group, so its first pair that is left
+ * is an edge. One thread then joins the pairs that were passed over. It may find a ring of such a pair and edges behind it.
+ * The pair is no edge in this case either: the last pair of a ring never is, and those are edges.
+ */
+enum { GROUPS = 8, REACH = 2, GROUP_PLANES = 256 / GROUPS, MANY_PAIRS = 1 << 13 };
+#define DONE (1u << 31)
+#define RING 0xffffffffu
+
 static void
-join(struct forest *f, const struct pairs *p)
+join(struct forest *f, struct pairs *p, bool group)
 {
-	for (size_t i = 0; i < p->n && f->trees > 1; i++) {
-		uint32_t a = roots_find(f->up, p->e[i].u), b = roots_find(f->up, p->e[i].v);
-		if (a == b)
+	uint32_t *up = f->up;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct emst_edge *e = &p->e[i];
+		if (e->u & DONE)
 			continue;
-		roots_join(f->up, a, b);
-		f->edge[f->nedge++] = p->e[i];
-		f->trees--;
+		const uint32_t a = roots_find(up, e->u), b = roots_find(up, e->v);
+		const bool x = f->shared && f->shared[a], y = f->shared && f->shared[b];
+		if (a == b) {
+			e->u = RING;
+			p->rings++;
+		} else if (x != y) {
+			up[x ? b : a] = x ? a : b;
+		} else if (!group || !x) {
+			roots_join(up, a, b);
+		}
+		if (group && !(x && y))
+			e->u |= DONE;
 	}
 }
 
@@ -625,6 +650,7 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 {
 	const int chunks = chunks_of(f), jobs = (last - first) * chunks;
 	bool failed = false;
+	size_t n = 0;
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
 	for (int i = 0; i < jobs; i++) {
@@ -635,11 +661,28 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 			  256 * (c + 1) / chunks, &own);
 		p[i] = own;
 	}
+	for (int i = 0; i < jobs; i++)
+		n += p[i].n;
+	if (f->shared && n > MANY_PAIRS && s->d2 < (REACH + 1) * (REACH + 1))
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+		for (int g = 0; g < GROUPS; g++)
+			for (int i = 0; i < jobs; i++)
+				if (i % chunks * GROUPS / chunks == g)
+					join(f, &p[i], true);
 	for (int i = 0; i < jobs; i++) {
 		failed |= p[i].failed;
 		*seen += p[i].seen;
-		join(f, &p[i]);
+		join(f, &p[i], false);
+		p[i].at = f->nedge;
+		f->nedge += p[i].n - p[i].rings;
 	}
+	f->trees = f->n - f->nedge;
+#pragma omp parallel for schedule(dynamic, 8) num_threads(f->threads) if (n > MANY_PAIRS)
+	for (int i = 0; i < jobs; i++)
+		for (size_t k = 0, to = p[i].at; k < p[i].n; k++)
+			if (p[i].e[k].u != RING)
+				f->edge[to++] =
+				    (struct emst_edge){p[i].e[k].u & ~DONE, p[i].e[k].v};
 	flatten(f);
 	return failed ? -ENOMEM : 0;
 }
@@ -681,6 +724,9 @@ link_runs(struct forest *f, int r, struct emst_edge *e)
 				else
 					start = i;
 				f->up[i] = start;
+				if (f->shared)
+					f->shared[i] =
+					    r >= GROUP_PLANES && r % GROUP_PLANES < REACH;
 			}
 		}
 	}
@@ -731,8 +777,9 @@ forest_shells(struct forest *f)
 	struct spread spread;
 	struct shell s;
 	struct account a = {0};
-	int err = p ? 0 : -ENOMEM;
 
+	f->shared = f->threads > 1 ? weir_alloc_large(f->n, sizeof *f->shared) : NULL;
+	int err = p && (f->shared || f->threads == 1) ? 0 : -ENOMEM;
 	find_spread(&spread, f->l);
 	for (f->next = 1; !err && f->next <= FOREST_MAXD2; f->next++) {
 		const size_t trees = f->trees;
@@ -746,7 +793,7 @@ forest_shells(struct forest *f)
 	}
 	for (size_t i = 0; p && i < lists; i++)
 		weir_free(p[i].e);
-	weir_free(p);
+	weir_free_all(p, f->shared);
 	return err;
 }
 

@@ -37,6 +37,7 @@ struct lattice {
 	uint64_t *filled; /* [LATTICE_SIDE][LATTICE_WORDS], owned; lattice_index() fills it */
 	size_t n;	  /* colours */
 	size_t rows;	  /* rows that are not empty */
+	uint64_t blue[4]; /* the union of all rows */
 	/* All differences of coordinates are multiples of step; see lattice_scale(). */
 	uint32_t step;
 };
@@ -241,6 +242,7 @@ struct forest {
 	size_t n, trees; /* colours; trees that they form so far */
 	/* [n]: union-find. A parent has a smaller index than its child. Between shells every entry is the root. */
 	uint32_t *up;
+	bool *shared;		/* [n], for roots: see join() in lattice.c. NULL: one thread */
 	struct emst_edge *edge; /* [n-1]: the first nedge are filled, in order */
 	size_t nedge;
 	size_t upto[FOREST_MAXD2 +
