@@ -25,14 +25,11 @@ roots_new(size_t n)
 	return up;
 }
 
-/* Threads may do this at once, as long as none joins the sets that others look at. */
 static inline uint32_t
 roots_find(uint32_t *up, uint32_t x)
 {
-	for (uint32_t y; (y = __atomic_load_n(&up[x], __ATOMIC_RELAXED)) != x; x = y) {
-		y = __atomic_load_n(&up[y], __ATOMIC_RELAXED);
-		__atomic_store_n(&up[x], y, __ATOMIC_RELAXED);
-	}
+	while (up[x] != x)
+		x = up[x] = up[up[x]];
 	return x;
 }
 

@@ -364,7 +364,7 @@ fill_active(struct blocks *k)
 	uint32_t most = 0;
 	size_t n = 0;
 
-	/* The largest tree is counted apart: all threads would wait for its place. A vote tells which it is, or a wrong one. */
+	/* The tree of most colours, if a vote finds it, is counted apart: threads would wait for each other in its place. */
 	for (size_t i = 0, votes = 0; i < all; i += all / 1024 + 1) {
 		most = votes ? most : k->label[i];
 		votes += k->label[i] == most ? 1 : (size_t)-1;

@@ -28,8 +28,8 @@ struct pairs {
 	size_t n, room;
 	size_t seen; /* pairs whose labels were compared */
 	bool failed;
-	size_t rings,
-	    at; /* pairs that join() has marked; the place of the first edge in the forest */
+	size_t rings; /* pairs that join() has marked */
+	size_t at;    /* the place of the first edge in the forest */
 };
 
 /* ---- few colours ---- */
@@ -516,16 +516,6 @@ struct shell {
 	struct offset o[MAXOFFSETS];
 };
 
-static void
-insert_offset(struct shell *s, struct offset o)
-{
-	int i = s->n++;
-
-	for (; i && s->o[i - 1].code > o.code; i--)
-		s->o[i] = s->o[i - 1];
-	s->o[i] = o;
-}
-
 /* differ[a][d] tells whether some two colours differ by d in coordinate a. */
 struct spread {
 	bool differ[3][256];
@@ -544,16 +534,6 @@ find_spread(struct spread *s, const struct lattice *l)
 				s->differ[a][j - i] |= used[a][j];
 }
 
-static int
-whole_root(int x)
-{
-	int r = 0;
-
-	while ((r + 1) * (r + 1) <= x)
-		r++;
-	return r;
-}
-
 /*
  * Lists half of the sphere of squared radius d2: the offsets from a smaller code to a larger one, in ascending order. Offsets
  * are left out when no two colours can differ by them.
@@ -561,49 +541,46 @@ whole_root(int x)
 static void
 make_shell(struct shell *s, uint32_t d2, const struct spread *p)
 {
-	int radius = whole_root((int)d2);
+	int radius = (int)sqrt(d2);
 
 	*s = (struct shell){.d2 = d2};
 	for (int r = 0; r <= radius; r++)
 		for (int g = -radius; g <= radius; g++) {
-			int rest = (int)d2 - r * r - g * g, b = rest < 0 ? -1 : whole_root(rest);
+			int rest = (int)d2 - r * r - g * g, b = rest < 0 ? -1 : (int)sqrt(rest);
 			if (rest < 0 || b * b != rest || !p->differ[0][r] ||
 			    !p->differ[1][abs(g)] || !p->differ[2][b])
 				continue;
 			for (int sb = b ? -b : 0; sb <= b; sb += b ? 2 * b : 1) {
 				int code = r * 65536 + g * 256 + sb;
 				if (code > 0)
-					insert_offset(s, (struct offset){r, g, sb, code});
+					s->o[s->n++] = (struct offset){r, g, sb, code};
 			}
 		}
 }
 
 /*
- * Joins the pairs of a list in order, and marks those as RING that close one.
- *
- * GROUPS threads do this at once, each with the lists of a group of planes (red). They pass over pairs of two shared trees,
- * and mark the other ones DONE. A tree is shared when it has colours in two groups, or in the first REACH planes of one, where
- * pairs of the group before end. All pairs that end in another tree are in the lists of one group, so its first pair that is left
- * is an edge. One thread then joins the pairs that were passed over. It may find a ring of such a pair and edges behind it.
- * The pair is no edge in this case either: the last pair of a ring never is, and those are edges.
+ * Joins the pairs of a list in order, and sets u to UINT32_MAX in those that close a ring. GROUPS threads do so at once with
+ * `group`, each with the lists of a group of planes (red). They pass over pairs of two shared trees, and mark the others DONE. A
+ * tree is shared when it has colours in two groups, or in the first REACH planes of one, where pairs of the group before end.
+ * All pairs of any other tree are in the lists of one group, so the first one that closes no ring is an edge. One thread
+ * then joins the pairs that were passed over. Where a later edge closes a ring with such a pair, the pair is dropped rightly:
+ * a ring loses its last pair, and an edge is never that.
  */
-enum { GROUPS = 8, REACH = 2, GROUP_PLANES = 256 / GROUPS, MANY_PAIRS = 1 << 13 };
+enum { GROUPS = 8, REACH = 2, PLANES = 256 / GROUPS, MANY_PAIRS = 1 << 13 };
 #define DONE (1u << 31)
-#define RING 0xffffffffu
 
 static void
 join(struct forest *f, struct pairs *p, bool group)
 {
 	uint32_t *up = f->up;
 
-	for (size_t i = 0; i < p->n; i++) {
-		struct emst_edge *e = &p->e[i];
+	for (struct emst_edge *e = p->e; e < p->e + p->n; e++) {
 		if (e->u & DONE)
 			continue;
-		const uint32_t a = roots_find(up, e->u), b = roots_find(up, e->v);
+		const uint32_t a = roots_find(up, up[e->u]), b = roots_find(up, up[e->v]);
 		const bool x = f->shared && f->shared[a], y = f->shared && f->shared[b];
 		if (a == b) {
-			e->u = RING;
+			e->u = UINT32_MAX;
 			p->rings++;
 		} else if (x != y) {
 			up[x ? b : a] = x ? a : b;
@@ -652,7 +629,7 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 	bool failed = false;
 	size_t n = 0;
 
-#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads) reduction(+ : n)
 	for (int i = 0; i < jobs; i++) {
 		const int c = i % chunks;
 		/* The neighbours of p[i] belong to other threads, and share its cache line. So it is written once. */
@@ -660,9 +637,8 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 		scan_rows(f, &s->o[first + i / chunks], s->d2, 256 * c / chunks,
 			  256 * (c + 1) / chunks, &own);
 		p[i] = own;
+		n += own.n;
 	}
-	for (int i = 0; i < jobs; i++)
-		n += p[i].n;
 	if (f->shared && n > MANY_PAIRS && s->d2 < (REACH + 1) * (REACH + 1))
 #pragma omp parallel for schedule(dynamic, 1) num_threads(f->threads)
 		for (int g = 0; g < GROUPS; g++)
@@ -680,7 +656,7 @@ join_offsets(struct forest *f, const struct shell *s, int first, int last, struc
 #pragma omp parallel for schedule(dynamic, 8) num_threads(f->threads) if (n > MANY_PAIRS)
 	for (int i = 0; i < jobs; i++)
 		for (size_t k = 0, to = p[i].at; k < p[i].n; k++)
-			if (p[i].e[k].u != RING)
+			if (p[i].e[k].u != UINT32_MAX)
 				f->edge[to++] =
 				    (struct emst_edge){p[i].e[k].u & ~DONE, p[i].e[k].v};
 	flatten(f);
@@ -725,8 +701,7 @@ link_runs(struct forest *f, int r, struct emst_edge *e)
 					start = i;
 				f->up[i] = start;
 				if (f->shared)
-					f->shared[i] =
-					    r >= GROUP_PLANES && r % GROUP_PLANES < REACH;
+					f->shared[i] = r >= PLANES && r % PLANES < REACH;
 			}
 		}
 	}

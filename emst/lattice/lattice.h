@@ -242,7 +242,7 @@ struct forest {
 	size_t n, trees; /* colours; trees that they form so far */
 	/* [n]: union-find. A parent has a smaller index than its child. Between shells every entry is the root. */
 	uint32_t *up;
-	bool *shared;		/* [n], for roots: see join() in lattice.c. NULL: one thread */
+	bool *shared;		/* [n]: see join() in lattice.c. NULL: one thread */
 	struct emst_edge *edge; /* [n-1]: the first nedge are filled, in order */
 	size_t nedge;
 	size_t upto[FOREST_MAXD2 +
