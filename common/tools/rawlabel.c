@@ -187,7 +187,7 @@ read_numbers(const struct raw_in *in, const char *option, const struct img *x, c
 {
 	sample_load(values, from, x->type, w);
 	for (size_t k = 0; k < w; k++) {
-		if (!(values[k] >= 0 && values[k] <= INT32_MAX && values[k] == rint(values[k])))
+		if (!(values[k] >= 0 && values[k] <= INT32_MAX && values[k] == (int32_t)values[k]))
 			raw_die(in, "%s: sample %zu is %g, not a whole number from 0 to 2147483647",
 				option, i * w + k, values[k]);
 		part[k] = (uint32_t)values[k];
