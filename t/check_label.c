@@ -373,7 +373,8 @@ surface_of(const struct scene *a, const uint32_t *label, uint32_t k)
 	return sum;
 }
 
-static const long side[4][2] = {{0, 1}, {1, 0}, {0, -1}, {-1, 0}};
+static const long side[6][3] = {{0, 1, 0},  {1, 0, 0}, {0, -1, 0},
+				{-1, 0, 0}, {0, 0, 1}, {0, 0, -1}};
 
 /* The border's pixels, weighed by 1 + 2 for each neighbour by a side + 10 by a corner: the table of scikit-image. */
 static double
@@ -404,60 +405,91 @@ perimeter_of(const struct scene *a, const uint32_t *label, uint32_t k)
 	return sum;
 }
 
-/* Lists the middles of the sides of pixels, in half pixels. */
+/* The place of sample i, in half samples. */
+static void
+place(const struct scene *a, size_t i, long x[3])
+{
+	x[0] = 2 * (long)(i % a->s.w);
+	x[1] = 2 * (long)(i / a->s.w % a->s.h);
+	x[2] = 2 * (long)(i / a->s.w / a->s.h);
+}
+
+/* Lists the middles of the sides that samples do not share. */
 static size_t
-list_sides(const struct scene *a, const bool *of, long (*p)[2])
+list_sides(const struct scene *a, const bool *of, long (*p)[3])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		for (int m = 0; of[i] && m < 4; m++, n++) {
-			p[n][0] = 2 * (long)(i % a->s.w) + side[m][0];
-			p[n][1] = 2 * (long)(i / a->s.w) + side[m][1];
+		for (int m = 0; of[i] && m < 6; m++) {
+			size_t k = 0;
+
+			place(a, i, p[n]);
+			for (int d = 0; d < 3; d++)
+				p[n][d] += side[m][d];
+			while (memcmp(p[k], p[n], sizeof *p))
+				k++;
+			if (k == n++)
+				continue;
+			n -= 2;
+			memcpy(p[k], p[n], sizeof *p);
 		}
 	return n;
 }
 
-/* Whether x y lies in the hull. Outside, it sees all points within less than half a turn: one of them has all others at its left. */
-static bool
-in_hull(long (*p)[2], size_t n, long x, long y)
+/* On which side of a plane through `on` x lies: 1, 2, or 0 in it. */
+static int
+side_of(const long normal[3], const long on[3], const long x[3])
 {
-	bool left = false;
+	const long sum =
+	    normal[0] * (x[0] - on[0]) + normal[1] * (x[1] - on[1]) + normal[2] * (x[2] - on[2]);
 
-	for (size_t u = 0; u < n && !left; u++) {
-		left = true;
-		for (size_t v = 0; v < n && left; v++) {
-			const long ux = p[u][0] - x, uy = p[u][1] - y, vx = p[v][0] - x,
-				   vy = p[v][1] - y, cross = ux * vy - uy * vx;
-
-			left = u == v || cross > 0 || (cross == 0 && ux * vx + uy * vy > 0);
-		}
-	}
-	return !left;
+	return sum > 0 ? 1 : sum < 0 ? 2 : 0;
 }
 
-/* The greatest distance of the middles of sides of the pixels in the hull, in pixels, and *filled, how many these are. */
+/*
+ * The greatest distance of the middles of sides of the samples in the hull, and *filled, how many these are. The hull is at that side
+ * of a plane through three points that has all others.
+ */
 static double
-feret_of(const struct scene *a, const uint32_t *label, uint32_t k, size_t *filled)
+feret_of(const struct scene *a, const uint32_t *label, uint32_t c, bool flat, size_t *filled)
 {
-	static long p[4 * MOST][2];
+	static long p[6 * MOST][3];
+	long x[3], normal[3];
 	bool in[MOST];
 	double most = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		in[i] = label[i] == k;
+		in[i] = label[i] == c;
 	size_t n = list_sides(a, in, p);
 
-	*filled = 0;
-	for (size_t i = 0; i < a->n; i++) {
-		in[i] = in_hull(p, n, 2 * (long)(i % a->s.w), 2 * (long)(i / a->s.w));
-		*filled += in[i];
-	}
-	n = list_sides(a, in, p);
+	memset(in, true, sizeof in);
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
-			most = fmax(
-			    most, hypot((double)(p[i][0] - p[j][0]), (double)(p[i][1] - p[j][1])));
+			for (size_t k = 0; k < j; k++) {
+				int sides = 0;
+
+				for (int d = 0, e = 1, f = 2; d < 3; d++, e = f, f = (d + 2) % 3)
+					normal[d] = (p[j][e] - p[i][e]) * (p[k][f] - p[i][f]) -
+						    (p[j][f] - p[i][f]) * (p[k][e] - p[i][e]);
+				for (size_t q = 0; sides < 3 && q < n; q++)
+					sides |= side_of(normal, p[i], p[q]);
+				for (size_t q = 0; sides < 3 && q < a->n; q++) {
+					place(a, q, x);
+					in[q] &= !(side_of(normal, p[i], x) & ~sides);
+				}
+			}
+	*filled = 0;
+	for (size_t i = 0; i < a->n; i++)
+		*filled += in[i];
+	n = list_sides(a, in, p);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++) {
+			for (int d = 0; d < 3; d++)
+				x[d] = p[i][d] - p[j][d];
+			most = fmax(most, hypot(hypot((double)x[0], (double)x[1]),
+						flat ? 0 : (double)x[2]));
+		}
 	return most / 2;
 }
 
@@ -516,21 +548,20 @@ check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 	const uint32_t n = flood(&a, want);
 
 	open_label(&a, MEASURED, 1, &l);
-	if (shape_measure(&l, unit, volume ? 3 : 2, shape))
+	if (shape_measure(&l, unit, volume ? 3 : 2, 1, shape))
 		abort();
 	for (uint32_t k = 1; k <= n; k++) {
 		const struct shape *g = &shape[k - 1];
 
-		if (volume) {
+		if (volume)
 			check_case(m, fabs(g->surface - surface_of(&a, want, k)) < 1e-9,
 				   "surface %g", g->surface);
-			continue;
-		}
-		check_case(m, fabs(g->perimeter - perimeter_of(&a, want, k)) < 1e-9, "perimeter %g",
-			   g->perimeter);
-		const double feret = feret_of(&a, want, k, &filled);
+		else
+			check_case(m, fabs(g->perimeter - perimeter_of(&a, want, k)) < 1e-9,
+				   "perimeter %g", g->perimeter);
+		const double feret = feret_of(&a, want, k, !volume, &filled);
 
-		check_case(m, g->filled == (double)filled, "%g pixels in the hull of %zu",
+		check_case(m, g->filled == (double)filled, "%g samples in the hull of %zu",
 			   g->filled, filled);
 		check_case(m, fabs(g->feret - feret) < 1e-9, "feret %g of %g", g->feret, feret);
 	}

@@ -144,6 +144,17 @@ load lib
 	# Twice as large along each axis: four times the surface; and where the steps differ, c is counted.
 	item uchar '1 1 1' 'spacings: 2 2 2' -- 1 | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 30 | paste - one | awk '{ exit ($1 - 4 * $2) ^ 2 > 1e-12 }'
 	item uchar '1 1 1' 'spacings: 1 1 1.000001' -- 1 | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 30 | paste - one | awk '{ exit ($1 - $2) ^ 2 > 1e-7 }'
+	# Volumes: one voxel; a box, whose furthest middles differ by 2, 3 and 4 + 1; a line; the L of above, twice; a ball with a radius of 2.
+	ball=$(awk 'BEGIN { for (i = 0; i < 125; i++) print (i % 5 - 2) ^ 2 + (int(i / 5) % 5 - 2) ^ 2 + (int(i / 25) - 2) ^ 2 <= 4 }')
+	while IFS=/ read -r sizes steps want samples; do
+		same <(item uchar "$sizes" "spacings: $steps" -- $samples | rawlabel -c 26 --shape --to=csv | sed 1d | cut -d, -f 31-32) "$want"
+	done <<-END
+		1 1 1/1 2 3/3,1/1
+		3 4 5/1 1 1/6.164414,1/$(printf '1 %.0s' {1..60})
+		1 4 1/1 .5 1/2,1/1 1 1 1
+		3 3 2/1 1 1/3.74165739,0.833333333/1 0 0 1 0 0 1 1 1 1 0 0 1 0 0 1 1 1
+		5 5 5/1 1 2/10,1/${ball//$'\n'/ }
+	END
 	fails 2 '--shape: goes with --to=csv' rawlabel --shape a.pgm
 }
 

@@ -114,7 +114,7 @@ static const char *const measures_names[2] = {
     "touches"};
 
 /* Those of outlines. */
-static const char *const shape_names[2] = {" perimeter feret solidity", " surface"};
+static const char *const shape_names[2] = {" perimeter feret solidity", " surface feret solidity"};
 
 /* The position of index i along an axis. */
 static double
@@ -217,10 +217,8 @@ measures_fill(double v[MEASURES], const struct table *t, size_t i)
 		v[k++] = atan2(c[0][1], half) * 90 / M_PI;
 	}
 	v[k++] = region_touches(g, t->l);
-	if (t->shape && dims > 2)
-		v[k++] = t->shape[i].surface;
-	if (t->shape && dims == 2) {
-		v[k++] = t->shape[i].perimeter * scale_of(to);
+	if (t->shape) {
+		v[k++] = dims > 2 ? t->shape[i].surface : t->shape[i].perimeter * scale_of(to);
 		v[k++] = t->shape[i].feret;
 		v[k++] = n / t->shape[i].filled;
 	}

@@ -6,6 +6,7 @@
 
 #include "common/base/die.h"
 #include "common/base/mem.h"
+#include "common/base/par.h"
 #include "common/base/sample.h"
 #include "common/picture/distance.h"
 #include "common/picture/label.h"
@@ -396,7 +397,7 @@ put(struct args *args, struct raw_in *in, struct table *t, struct label *l, size
 
 	table_steps(t, to);
 	if (shape)
-		check(in, shape_measure(l, to, t->dims, shape));
+		check(in, shape_measure(l, to, t->dims, par_threads(args->common.threads), shape));
 	t->shape = shape;
 	stats_charge(st, STATS_COMPUTE);
 	if (args->to == LABELS)
