@@ -339,8 +339,7 @@ emst_direct_hdbscan(const struct emst_tree *t, const uint64_t *weight, uint64_t 
 		choose(&h, 0, t->n > 1 ? 1 / fmax(t->length[t->n - 2], 0x1p-500) : 0, t->n - 1);
 		rank(&h, sum);
 	}
-	weir_free(sum);
-	weir_free(h.rows);
+	weir_free_all(sum, h.rows);
 	return room ? 0 : -ENOMEM;
 }
 
@@ -400,8 +399,7 @@ emst_direct_genie(const struct emst_tree *t, const uint64_t *weight, double gini
 			part[v] = part[v] == b ? a : part[v];
 	}
 	const bool room = part && w;
-	weir_free(part);
-	weir_free(w);
+	weir_free_all(part, w);
 	return room ? 0 : -ENOMEM;
 }
 
@@ -545,7 +543,6 @@ emst_direct_regions(const uint8_t *px, size_t w, size_t h, size_t planes, int ne
 				inner[a] = pass ? inner[a] : length;
 			}
 		}
-	weir_free(e);
-	weir_free(inner);
+	weir_free_all(e, inner);
 	return room ? 0 : -ENOMEM;
 }

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/cpu.h"
 #include "common/base/mem.h"

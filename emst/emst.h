@@ -23,7 +23,6 @@
 #ifndef WEIR_EMST_EMST_H
 #define WEIR_EMST_EMST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

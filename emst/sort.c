@@ -8,8 +8,7 @@
 void
 emst_tree_free(struct emst_tree *t)
 {
-	weir_free(t->edge);
-	weir_free(t->length);
+	weir_free_all(t->edge, t->length);
 	*t = (struct emst_tree){0};
 }
 

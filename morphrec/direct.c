@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/base/mem.h"
 #include "morphrec/morphrec.h"

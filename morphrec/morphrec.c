@@ -1,7 +1,6 @@
 /* The plan and the runs: the tile engine, which engine.h describes; the method heap has its own file. */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/cpu.h"

@@ -1,7 +1,6 @@
 /* The adjoint of wconv_run() over a whole item; core/scatter_body.h explains it. */
 #include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/par.h"

@@ -232,6 +232,5 @@ void
 wconv_args_free(struct args *args)
 {
 	gpu_close(args->gpu);
-	weir_free(args->ask.col);
-	weir_free(args->ask.row);
+	weir_free_all(args->ask.col, args->ask.row);
 }

@@ -288,8 +288,7 @@ find_product(struct wconv_plan *p)
 		balance(p, &f);
 		e = store(p, &f);
 	}
-	weir_free(f.column);
-	weir_free(f.row);
+	weir_free_all(f.column, f.row);
 	return e;
 }
 

@@ -588,8 +588,7 @@ wconv_choose(struct wconv_plan *p)
 			    ((double)(p->y.hi - p->y.lo) / (double)(y.hi - y.lo));
 	int e = choose(p, &x, &y);
 
-	weir_free(x.tile);
-	weir_free(y.tile);
+	weir_free_all(x.tile, y.tile);
 	p->cost_fft *= part;
 	p->cost_direct *= part;
 	if (e)

@@ -84,8 +84,7 @@ path_follow(const char *path, int *fd)
 		}
 		target[n] = 0;
 		at = join_path(dir, target);
-		free(dir);
-		weir_free(full);
+		weir_free_all(dir, full);
 		errno = ELOOP;
 	}
 	weir_free(at);

@@ -51,8 +51,7 @@ stats_add(struct stats *st, const char *name, const char *fmt, ...)
 	if (asprintf(&own, "%s, \"%s\": %s", st->own ? st->own : "", name, none ? "null" : value) <
 	    0)
 		die("no memory");
-	free(value);
-	free(st->own);
+	weir_free_all(value, st->own);
 	st->own = own;
 }
 

@@ -286,7 +286,6 @@ main(int argc, char **argv)
 	struct args args = {.common.as = RAW_AS_RAW, .stretch = 1.5};
 
 	raw_each(&filter, argc, argv, &args);
-	weir_free(args.offset);
-	free(args.knot);
+	weir_free_all(args.offset, args.knot);
 	return 0;
 }

@@ -64,8 +64,7 @@ classes_rank(struct classes *c, size_t vertices, size_t n, const uint64_t *weigh
 		for (size_t v = 0; v < vertices; v++)
 			c->label[v] = c->label[v] == CLASSES_NONE ? 0 : name[c->label[v]];
 	}
-	weir_free(name);
-	weir_free(r);
+	weir_free_all(name, r);
 	return ok ? 0 : -ENOMEM;
 }
 
@@ -116,8 +115,7 @@ classes_means(const struct classes *c, const struct vertices *v)
 void
 classes_free(struct classes *c)
 {
-	weir_free(c->label);
-	weir_free(c->weight);
+	weir_free_all(c->label, c->weight);
 	*c = (struct classes){0};
 }
 
@@ -145,16 +143,14 @@ dendrogram_make(struct dendrogram *d, const struct emst_tree *t, const uint64_t 
 	}
 	if (!ok)
 		dendrogram_free(d);
-	weir_free(name);
-	weir_free(up);
+	weir_free_all(name, up);
 	return ok ? 0 : -ENOMEM;
 }
 
 void
 dendrogram_free(struct dendrogram *d)
 {
-	weir_free(d->part);
-	weir_free(d->weight);
+	weir_free_all(d->part, d->weight);
 	*d = (struct dendrogram){0};
 }
 

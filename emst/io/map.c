@@ -235,8 +235,7 @@ index_make(const struct map *m, double opaque)
 		memcpy(s.x + i * m->planes, row[i].x, m->planes * sizeof *seen);
 		s.class[i] = row[i].class;
 	}
-	weir_free(seen);
-	weir_free(row);
+	weir_free_all(seen, row);
 	return s;
 }
 

@@ -179,8 +179,7 @@ read_rows(struct rows *r, struct raw_in *in, const struct img *x, struct shape s
 		for (size_t i = 0; i < n; i++)
 			put_row(r, in, row + i * columns);
 	}
-	weir_free(row);
-	weir_free(raw);
+	weir_free_all(row, raw);
 }
 
 /* Makes the vertices of the rows, which must outlive them. Returns what vertices_make() returns. */

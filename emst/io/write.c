@@ -366,8 +366,7 @@ write_colours(struct raw_out *out, const struct result *r)
 		raw_write(out, whole ? (void *)u32 : row, k);
 	}
 	img_free(&y);
-	weir_free(u32);
-	weir_free(row);
+	weir_free_all(u32, row);
 }
 
 /* --- outputs ----------------------------------------------------------------------------------------------------- */

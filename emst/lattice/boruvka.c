@@ -882,7 +882,6 @@ forest_boruvka(struct forest *f, uint32_t **d2)
 			      k->code, k->home, k->bound, k->faces, k);
 	if (!err)
 		err = finish(f, edge, n, d2);
-	weir_free(parent);
-	weir_free(edge);
+	weir_free_all(parent, edge);
 	return err;
 }

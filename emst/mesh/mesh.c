@@ -110,8 +110,7 @@ sort_bytes(struct mesh *g, const struct vertices *v, int directions)
 		err = make_runs(g, count);
 	for (int dir = 0; !err && dir < directions; dir++)
 		each_edge(g, v, dir, d2, count, true);
-	weir_free(d2);
-	weir_free(count);
+	weir_free_all(d2, count);
 	return err;
 }
 
@@ -186,8 +185,7 @@ mesh_make(struct mesh *g, const struct vertices *v, size_t w, size_t h, int neig
 void
 mesh_free(struct mesh *g)
 {
-	weir_free(g->edge);
-	weir_free(g->run);
+	weir_free_all(g->edge, g->run);
 	*g = (struct mesh){0};
 }
 

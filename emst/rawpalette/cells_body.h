@@ -106,8 +106,7 @@ static void
 cells_free(struct cells *c)
 {
 	for (int a = 0; a < DIMS; a++) {
-		weir_free(c->u[a]);
-		weir_free(c->x[a]);
+		weir_free_all(c->u[a], c->x[a]);
 	}
 	weir_free_all(c->key, c->w, c->sum, c->square, c->cell, c->block, c->from);
 	*c = (struct cells){0};
@@ -196,8 +195,7 @@ sort_colours(struct cells *c, const struct palette_colours *p)
 			c->key[i] = key_of(p, i, spread);
 		sort_keys(c->key, c->from, b, at, c->n);
 	}
-	weir_free(b);
-	weir_free(at);
+	weir_free_all(b, at);
 	return room ? 0 : -ENOMEM;
 }
 

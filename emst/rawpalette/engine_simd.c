@@ -240,8 +240,7 @@ find_joinings(struct ward *w)
 		run_chain(&c, w->join);
 		qsort(w->join, n - 1, sizeof *w->join, cheaper);
 	}
-	weir_free(room);
-	weir_free(more);
+	weir_free_all(room, more);
 	return room && more ? 0 : -ENOMEM;
 }
 
@@ -572,9 +571,8 @@ list_trials(const struct lloyd *l, const struct survey *v, struct trial *t)
 	for (size_t i = 0; i < l->k; i++)
 		for (size_t j = 0; j < l->k; j++)
 			if (i != j && !(l->pinned && isinf(v->cost[i])) &&
-			    (l->thorough ||
-			     ((l->pinned || v->near[i] != (int)j) &&
-			      v->gain[j] > .4f * v->cost[i])))
+			    (l->thorough || ((l->pinned || v->near[i] != (int)j) &&
+					     v->gain[j] > .4f * v->cost[i])))
 				t[n++] = (struct trial){v->gain[j] - v->cost[i], (int)i, (int)j};
 	qsort(t, n, sizeof *t, more_promising);
 	return n;

@@ -697,8 +697,7 @@ drop_coordinates(void *gamut)
 {
 	struct gamut *g = gamut;
 
-	weir_free(g->x);
-	weir_free(g->opaque);
+	weir_free_all(g->x, g->opaque);
 	g->x = NULL;
 	g->opaque = NULL;
 }

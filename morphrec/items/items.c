@@ -1,7 +1,6 @@
 /* Items: their planes, memory in files, masks, shares, operators and the run. All functions die on failure. */
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/die.h"

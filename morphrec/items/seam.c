@@ -21,7 +21,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -317,8 +316,7 @@ resume(struct seam *s)
 	}
 	if (count)
 		morphrec_resume(&s->i.p, s->J, s->I, risen, count);
-	weir_free(layer);
-	weir_free(risen);
+	weir_free_all(layer, risen);
 }
 
 /* Returns whether the share on that side must run again: its border is lower than the halo, or it has not written one. */

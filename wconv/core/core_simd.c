@@ -4,7 +4,6 @@
  * this: every layout here depends on the width of a vector. A transform runs on LANES rows or columns at a time, one in each
  * lane, so that no butterfly shuffles lanes.
  */
-#include <stdint.h>
 #include <string.h>
 
 #include "common/base/simd.h"

@@ -46,8 +46,7 @@ void
 psfmatch_drop_picture(struct picture *p)
 {
 	img_free(&p->file);
-	weir_free(p->v);
-	weir_free(p->lone);
+	weir_free_all(p->v, p->lone);
 }
 
 void

@@ -1,8 +1,6 @@
 /* The deviation of each pixel of a difference: see psfmatch_find_noise(). */
 #include <errno.h>
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/base/mem.h"
 #include "common/base/par.h"

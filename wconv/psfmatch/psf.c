@@ -261,7 +261,6 @@ psfmatch_find_psf(struct psfmatch *m, const float *frame, size_t w, size_t h,
 		e = why_set(why, "no memory");
 	if (e)
 		psfmatch_free(m);
-	weir_free(points);
-	weir_free(stars.s);
+	weir_free_all(points, stars.s);
 	return e;
 }
