@@ -189,7 +189,6 @@ put_vertices(const struct given *g, const struct dptrace_line *l, struct dptrace
 	for (size_t k = 0; k < dptrace_segments(l); k++) {
 		const struct dptrace_table *s = &g->seg[k];
 		struct dptrace_vertex *v = t->v + k * (s->n - 1);
-
 		for (size_t i = k > 0; i < s->n; i++) {
 			const int j = g->at[k * s->n + i], before = i ? g->at[k * s->n + i - 1] : 0;
 			const double u = (double)i * s->h[0], y = (s->o[i] + j) * s->dv;

@@ -157,7 +157,6 @@ extent_of(const struct segment_shape *s, size_t n, size_t pass, const struct dpt
 		struct strip none;
 		struct base nothing;
 		struct scratch idle;
-
 		strip_take(&none, &strip, pass && !s[i].cost ? &fine : &g);
 		base_take(&nothing, &base, &g);
 		scratch_take(&idle, &scratch, &g);
@@ -324,7 +323,6 @@ keep_inside(const struct work *w, int k, struct course *c)
 		const struct spot p = pass_place(w, k, c, g);
 		int first = c->o[g], last = c->o[g] + c->d[g] - 1;
 		const int stays = mid < first ? first : mid > last ? last : mid;
-
 		while (first < stays && !is_inside(&w->plan->image, &p, (first - mid) * c->dv))
 			first++;
 		while (last > stays && !is_inside(&w->plan->image, &p, (last - mid) * c->dv))
@@ -508,7 +506,6 @@ pass_keep(struct work *w)
 		const int *at = chain_at(&w->chain, k);
 		const size_t row = w->node[k];
 		struct course *c = &w->chain.slot[0].c;
-
 		pass_course(w, k, c);
 		for (int g = 0; g < c->n; g++) {
 			const double v = across(c, g, at[g]);
@@ -595,7 +592,6 @@ put_segment(const struct work *w, int k, struct dptrace_vertex *v, struct dptrac
 	for (int g = k > 0; g < n; g++) {
 		const double *xy = w->xy[row + (size_t)g];
 		const bool point = g == 0 || g == n - 1;
-
 		/* The verdict on the nearest vertex of the first pass. The search goes on along the polyline. */
 		while (said < last && square_distance(said + 1, xy) <= square_distance(said, xy))
 			said++;

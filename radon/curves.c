@@ -78,7 +78,6 @@ radon_mute_line(const struct radon_mute *m, double tau, const double *q, size_t 
 		    cross(m->corner + first, m->polygon[i] - first, tau, q, nq, c);
 		double left = -INFINITY, right = INFINITY;
 		bool inside = false;
-
 		for (size_t k = s.end; k-- > s.first;) {
 			const double here = c[k].right;
 			c[k].right = right;

@@ -37,7 +37,6 @@ random_item(struct check_rng *r, struct img *x)
 		 sizes);
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
-
 		a->spacing = random_number(r);
 		a->min = random_number(r);
 		a->centre = isnan(a->spacing) && isnan(a->min) ? IMG_UNCENTRED : IMG_CELL;
@@ -73,7 +72,6 @@ difference(const struct img *a, const struct img *b)
 		return "type, dimension or number of keys";
 	for (int i = 0; i < a->dim; i++) {
 		const struct img_axis *p = &a->axis[i], *q = &b->axis[i];
-
 		if (p->n != q->n || strcmp(p->kind, q->kind) || p->centre != q->centre)
 			return "a size, a kind or a centre";
 		if (!same_number(p->spacing, q->spacing) || !same_number(p->min, q->min))
@@ -144,7 +142,6 @@ transforms_have_good_sizes(void)
 
 	for (size_t n = 1; n < 3000; n++) {
 		size_t want = n;
-
 		while (!fits_fftw(want))
 			want++;
 		check_case(&many, fft_size(n) == want, "%zu becomes %zu, not %zu", n, fft_size(n),

@@ -58,12 +58,10 @@ check_distance(void)
 	for (int round = 0; round < 120; round++) {
 		const struct distance_shape s = draw(&r, round, chosen);
 		const int threads = 1 + round % 3;
-
 		check_poison(D, sizeof D);
 		check_case(&exact, !distance(&s, threads, chosen, D), "no memory");
 		for (size_t p = 0; p < s.w * s.h * s.depth; p++) {
 			const double want = definition(&s, chosen, p);
-
 			if (round % 2)
 				check_case(&exact, D[p] == want, "%zux%zux%zu: %.17g, want %.17g",
 					   s.w, s.h, s.depth, D[p], want);

@@ -115,7 +115,6 @@ compare_gains(void)
 		struct dptrace_gain got, near;
 		double worst = 0;
 		size_t differ = 0;
-
 		if (gain_make(&got, &im, i < 3 ? v : mean, &o, &across, 1) ||
 		    gain_make(&near, &im, i < 3 ? v : mean, &o, &corner, 1))
 			abort();

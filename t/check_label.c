@@ -81,7 +81,6 @@ parts(const struct scene *a, double rise, uint32_t *top)
 	for (;;) {
 		double saddle = -INFINITY;
 		size_t p = 0, q = 0;
-
 		for (size_t i = 0; i < a->n; i++)
 			for (size_t k = 0; k < a->n; k++)
 				if (a->chosen[i] && a->chosen[k] && top[i] != top[k] &&
@@ -163,7 +162,6 @@ wrong_region(const struct scene *a, const int32_t *label, const struct region *g
 		const double x[4] = {(double)(i % a->s.w) - (double)g->first[0],
 				     (double)(i / a->s.w % a->s.h) - (double)g->first[1],
 				     (double)(i / a->s.w / a->s.h) - (double)g->first[2], 1};
-
 		if (label[i] != k)
 			continue;
 		size++;
@@ -178,7 +176,6 @@ wrong_region(const struct scene *a, const int32_t *label, const struct region *g
 		for (int m = 0; m < 10; m++) {
 			const struct moments *q = w ? &g->light : &g->shape;
 			const double got = !m ? q->s : m < 4 ? q->m[m - 1] : q->q[m - 4];
-
 			if (fabs(got - sum[w][m]) > (m < 4 ? 1e-9 : 1e-7))
 				return "a moment";
 		}
@@ -232,7 +229,6 @@ keep_large(const struct scene *a, uint32_t all, uint64_t least, uint32_t *label)
 
 	for (uint32_t k = 1; k <= all; k++) {
 		uint64_t size = 0;
-
 		for (size_t i = 0; i < a->n; i++)
 			size += label[i] == k;
 		kept += size >= least;
@@ -257,10 +253,8 @@ check_components(struct check_many *m, struct check_rng *r, size_t round)
 
 	for (uint64_t least = 1; least < 5; least += 1 + rng_below(r, 4)) {
 		const uint32_t kept = keep_large(&a, all, least, want);
-
 		for (enum how how = MEASURED; how <= UNMEASURED; how++) {
 			const char *why = run_label(&a, how, least, got, &n);
-
 			check_case(m, !why && n == kept && !memcmp(want, got, a.n * sizeof *want),
 				   "%zux%zux%zu, %d, min-size %zu: %s", a.s.w, a.s.h, a.s.depth,
 				   a.s.connectivity, (size_t)least, why ? why : "labels");
@@ -302,7 +296,6 @@ spread(const struct scene *a, const uint32_t *given, uint32_t *marker)
 	}
 	for (;;) {
 		size_t i = a->n;
-
 		for (size_t k = 0; k < a->n; k++)
 			if (marker[k] && !taken[k] &&
 			    (i == a->n || a->v[k] > a->v[i] ||
@@ -362,7 +355,6 @@ surface_of(const struct scene *a, const uint32_t *label, uint32_t k)
 		const long dx = d % 3 - 1, dy = d / 3 % 3 - 1, dz = d / 9 - 1;
 		const int axes = (dx != 0) + (dy != 0) + (dz != 0);
 		long changes = 0;
-
 		for (long z = -1; z <= (long)a->s.depth; z++)
 			for (long y = -1; y <= (long)a->s.h; y++)
 				for (long x = -1; x <= (long)a->s.w; x++)
@@ -393,11 +385,9 @@ perimeter_of(const struct scene *a, const uint32_t *label, uint32_t k)
 						  (long)(i / a->s.w) + side[n][1], 0);
 	for (size_t i = 0; i < a->n; i++) {
 		int code = 1;
-
 		for (size_t j = 0; edge[i] && j < a->n; j++)
 			if (edge[j] && i != j) {
 				const int axes = axes_between(&square, i, j);
-
 				code += axes == 1 ? 2 : axes == 2 ? 10 : 0;
 			}
 		sum += weight[code];
@@ -423,7 +413,6 @@ list_sides(const struct scene *a, const bool *of, long (*p)[3])
 	for (size_t i = 0; i < a->n; i++)
 		for (int m = 0; of[i] && m < 6; m++) {
 			size_t k = 0;
-
 			place(a, i, p[n]);
 			for (int d = 0; d < 3; d++)
 				p[n][d] += side[m][d];
@@ -468,7 +457,6 @@ feret_of(const struct scene *a, const uint32_t *label, uint32_t c, bool flat, si
 		for (size_t j = 0; j < i; j++)
 			for (size_t k = 0; k < j; k++) {
 				int sides = 0;
-
 				for (int d = 0, e = 1, f = 2; d < 3; d++, e = f, f = (d + 2) % 3)
 					normal[d] = (p[j][e] - p[i][e]) * (p[k][f] - p[i][f]) -
 						    (p[j][f] - p[i][f]) * (p[k][e] - p[i][e]);
@@ -500,7 +488,6 @@ wrong_outlines(const struct scene *a, const uint32_t *label, const struct outlin
 	for (size_t r = 0; r < o->rings; r++) {
 		const struct ring *ring = &o->ring[r];
 		const bool first = !r || ring[-1].polygon != ring->polygon;
-
 		if (ring->hole == first)
 			return "a polygon does not begin with its outer ring";
 		for (size_t i = 0; i < ring->n; i++)
@@ -512,7 +499,6 @@ wrong_outlines(const struct scene *a, const uint32_t *label, const struct outlin
 	for (size_t i = 0; i < a->n; i++)
 		for (uint32_t k = 1; k <= a->n; k++) {
 			int turns = 0;
-
 			/* Edges left of the pixel, which cross its middle line, count by their direction. */
 			for (size_t r = 0; r < o->rings; r++)
 				for (size_t c = 0; o->ring[r].label == k && c < o->ring[r].n; c++) {
@@ -521,7 +507,6 @@ wrong_outlines(const struct scene *a, const uint32_t *label, const struct outlin
 								      (c + 1) % o->ring[r].n];
 					const bool above = p[1] <= i / a->s.w,
 						   next = q[1] <= i / a->s.w;
-
 					if (above != next && p[0] <= i % a->s.w)
 						turns += next ? 1 : -1;
 				}
@@ -552,7 +537,6 @@ check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 		abort();
 	for (uint32_t k = 1; k <= n; k++) {
 		const struct shape *g = &shape[k - 1];
-
 		if (volume)
 			check_case(m, fabs(g->surface - surface_of(&a, want, k)) < 1e-9,
 				   "surface %g", g->surface);
@@ -567,7 +551,6 @@ check_shapes(struct check_many *m, struct check_rng *r, size_t round)
 	}
 	if (!volume) {
 		int32_t *map = label_map(&l, false);
-
 		outlines_find(&o, map, l.w, l.h);
 		const char *why = wrong_outlines(&a, want, &o);
 
@@ -595,14 +578,12 @@ check_grow(struct check_many *m, struct check_rng *r, size_t round)
 	for (size_t i = 0; i < a.n; i++) {
 		double best = most * most;
 		uint32_t label = 0;
-
 		for (size_t k = 0; k < a.n; k++) {
 			const size_t w = a.s.w, wh = w * a.s.h;
 			const double x = (double)(i % w) - (double)(k % w),
 				     y = (double)(i % wh / w) - (double)(k % wh / w),
 				     dz = z * ((double)(i / wh) - (double)(k / wh)),
 				     d = x * x + y * y + dz * dz;
-
 			if (a.part[k] &&
 			    (d < best || (d == best && (!label || a.part[k] < label)))) {
 				best = d;

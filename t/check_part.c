@@ -17,7 +17,6 @@ shares_are_the_whole(void)
 			const size_t n = ns[k], most = units[u] / n + (units[u] % n != 0);
 			size_t at = 0, first, end;
 			bool good = true;
-
 			for (size_t i = 0; i < n; i++) {
 				share_range(&(struct share){i, n}, units[u], &first, &end);
 				good &= first == at && end >= first && end - first <= most;
@@ -109,7 +108,6 @@ malformed_keys_are_refused(void)
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct img x;
-
 		img_init(&x, IMG_U8, 2, (size_t[]){4, 5});
 		img_set_key(&x, "part", "%s", cases[i][0]);
 		img_set_key(&x, "place", "%s", cases[i][1]);

@@ -49,7 +49,6 @@ value(const struct img *x, size_t c, const double at[2], enum warp_kernel kernel
 		for (double k = floor(p[0]) - 3; k <= p[0] + 3; k++) {
 			const double by = weight(kernel, p[0] - k) * weight(kernel, p[1] - l);
 			const bool in = k >= 0 && l >= 0 && k < w && l < h;
-
 			all += by;
 			if (by != 0)
 				sum += in ? by * (double)v[(size_t)(l * w + k) * a[0].n + c] : NAN;
@@ -123,7 +122,6 @@ one(struct check_many *m, struct check_rng *r, size_t set)
 	for (size_t n = 0; n < W * H * c; n++) {
 		const double i = (double)(n / c % W), j = (double)(n / c / W);
 		double at[2], d[4][2];
-
 		find(&from, &to, i, j, at);
 		for (int k = 0; k < 4; k++)
 			find(&from, &to, i + (k < 2 ? k - .5 : 0), j + (k < 2 ? 0 : k - 2.5), d[k]);

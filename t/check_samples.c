@@ -243,7 +243,6 @@ numbers_are_read_whole(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		double v = 0;
 		size_t n = 0;
-
 		check_case(&many,
 			   opt_number(cases[i].text, &v) == cases[i].is_number &&
 			       (!cases[i].is_number || v == cases[i].number),

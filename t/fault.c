@@ -222,7 +222,6 @@ calls_follow(enum kind kind, pid_t child, long n)
 		int status, sig = 0;
 		pid_t pid = waitpid(-1, &status, __WALL);
 		regs r;
-
 		if (pid < 0)
 			die("waitpid: %s", strerror(errno));
 		if (WIFEXITED(status) || WIFSIGNALED(status)) {

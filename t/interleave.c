@@ -95,7 +95,6 @@ report(struct command *c, size_t n, size_t rounds)
 	for (size_t i = 0; i < n; i++) {
 		const double wall = bench_median(c[i].wall, rounds);
 		const double cpu = bench_median(c[i].cpu, rounds);
-
 		printf("%-24s %10.3f %10.3f %10.1f %8.2f %8.2f\n", c[i].label, wall, cpu,
 		       (double)c[i].peak / 1024, wall / bench_median(c[0].wall, rounds),
 		       cpu / bench_median(c[0].cpu, rounds));

@@ -122,7 +122,6 @@ fill_spiral(struct canvas *c)
 		for (;;) {
 			const long x1 = x + dx[turn], y1 = y + dy[turn];
 			const long x2 = x1 + dx[turn], y2 = y1 + dy[turn];
-
 			if (x1 < 0 || x1 >= w || y1 < 0 || y1 >= h || c->v[y1 * w + x1] > 0)
 				break;
 			if (x2 >= 0 && x2 < w && y2 >= 0 && y2 < h && c->v[y2 * w + x2] > 0)
@@ -141,7 +140,6 @@ fill_stairs(struct canvas *c)
 	for (size_t y = 0; y < c->h; y++)
 		for (size_t x = 0; x < c->w; x++) {
 			const size_t d = (x + 4 * c->h - y) % 4;
-
 			if (d <= 1)
 				c->v[y * c->w + x] = 1;
 		}
@@ -169,7 +167,6 @@ add_star(struct canvas *c, double x, double y, double peak)
 	for (long v = -REACH; v <= REACH; v++)
 		for (long u = -REACH; u <= REACH; u++) {
 			const long px = lround(x) + u, py = lround(y) + v;
-
 			if (px < 0 || px >= (long)c->w || py < 0 || py >= (long)c->h)
 				continue;
 			c->v[(size_t)py * c->w + (size_t)px] +=
@@ -195,7 +192,6 @@ add_stars(struct canvas *c)
 	for (size_t i = 0; i < (size_t)c->arg[0]; i++) {
 		const double x = rng_unit(&c->rng) * (double)c->w,
 			     y = rng_unit(&c->rng) * (double)c->h;
-
 		add_star(c, x, y, .02 / (.02 + rng_unit(&c->rng)));
 	}
 }
@@ -218,7 +214,6 @@ fill_kernels(float *v, size_t k, size_t gx, size_t gy)
 		const double x = ((double)(cell % gx) + .5) / (double)gx;
 		const double y = ((double)(cell / gx) + .5) / (double)gy;
 		double sum = 0;
-
 		for (size_t i = 0; i < k * k; i++) {
 			const double p = response((double)(i % k) - (double)(k / 2),
 						  (double)(i / k) - (double)(k / 2), x, y);

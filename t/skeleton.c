@@ -55,7 +55,6 @@ run(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct
 	while (raw_next_block(&b, in, st)) {
 		double *v = weir_xalloc(b.n, sizeof *v);
 		float *to = weir_xalloc(b.n, sizeof *to);
-
 		sample_load(v, b.data, x->type, b.n);
 		multiply(v, b.n, args->gain);
 		sample_store(to, v, y.type, b.n);

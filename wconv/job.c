@@ -609,7 +609,6 @@ give_plane(const struct whole *w, const void *from, char *picture, size_t c)
 	for (size_t i = 0; i < n; i++) {
 		const bool unknown = keep && !isfinite(real_at(from, i, single));
 		double v = unknown ? NAN : real_at(w->to, i, single);
-
 		if (whole)
 			v = v > lo ? fmin(rint(v), hi) : lo;
 		sample_store(picture + (i * planes + c) * size, &v, q->out, 1);

@@ -310,7 +310,6 @@ wconv_find_corner(const struct img *x, const struct place *t, double corner[2])
 		const struct img_axis *a = &x->axis[first + i];
 		const bool known = x->dim > first + i && axis_counts_pixels(x, first + i) &&
 				   isfinite(a->min) && isfinite(a->spacing);
-
 		corner[i] = !known ? (double)(i ? t->y0 : t->x0) : a->spacing == 1 ? a->min : NAN;
 	}
 }

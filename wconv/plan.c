@@ -690,7 +690,6 @@ make_bands(struct wconv_plan *p)
 		struct wconv_band *b = &p->band[p->bands++];
 		const size_t t1 = t + m < y->ntile ? t + m : y->ntile;
 		const size_t end = (size_t)(y->tile[t1 - 1].b - y->lo + y->before + y->after);
-
 		*b = (struct wconv_band){.tile0 = t, .tile1 = t1, .row0 = row, .fed0 = fed};
 		reach(p, t, t1, &low, &high);
 		b->row1 = row = round_up(end, lanes);
@@ -718,7 +717,6 @@ measure_rings(struct wconv_plan *p)
 		const ptrdiff_t first = y->tile[b->tile0].a;
 		const size_t start = (size_t)(first - y->lo) / p->core->lanes * p->core->lanes;
 		size_t from, to;
-
 		reach(p, b->tile0, b->tile1, &from, &to);
 		b->keep = low < b->fed1 ? low : b->fed1 - 1;
 		low = from < low ? from : low;

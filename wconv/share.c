@@ -187,7 +187,6 @@ run_item(struct share_work *s, struct img *x, size_t first, size_t end)
 	s->at = 0;
 	for (size_t n; first < end; first += n) {
 		const size_t k = first / rows, t = first % rows;
-
 		n = next_piece(first, end, rows);
 		s->j->done = 0;
 		if (n % rows)
@@ -211,7 +210,6 @@ count_pieces(const struct share_work *s)
 	for (size_t k = 0; k < all->items; k++) {
 		const size_t lo = all->before[k], hi = all->before[k + 1];
 		const size_t end = all->end < hi ? all->end : hi;
-
 		for (size_t at = all->first > lo ? all->first : lo; at < end; n++)
 			at += next_piece(at - lo, end - lo, s->rows[k]);
 	}

@@ -68,7 +68,6 @@ path_follow(const char *path, int *fd)
 	for (int links = 0; links < MAXLINKS; links++) {
 		const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
 		char *dir = real_directory(at), *full;
-
 		if (!dir)
 			break;
 		*fd = !strcmp(dir, own) && word_whole(base, INT_MAX, &number) ? (int)number : -1;
@@ -329,7 +328,6 @@ guard_unfinished(void)
 	for (int sig = 1; sig <= SIGRTMAX; sig++) {
 		struct sigaction old;
 		bool deadly = !sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL;
-
 		for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
 			deadly &= sig != harmless[i];
 		if (deadly)

@@ -108,7 +108,6 @@ format_help(const struct opt *o, char text[HELP_MAX])
 	while (at && n < HELP_MAX) {
 		const char *end = word + strcspn(word, "|");
 		const char *after = !*end ? at + 2 : strchr(end + 1, '|') ? ", " : " or ";
-
 		n += snprintf(text + n, (size_t)(HELP_MAX - n), "%.*s%s", (int)(end - word), word,
 			      after);
 		if (!*end)
@@ -130,7 +129,6 @@ print_group(const struct opt *row, size_t n, enum opt_group group)
 	for (size_t i = 0; i < n; i++) {
 		const enum opt_group by_arg =
 		    row[i].arg && !strcmp(row[i].arg, "FILE") ? OPT_DATA : OPT_COMPUTE;
-
 		if (group != (row[i].group == OPT_BY_ARG ? by_arg : row[i].group))
 			continue;
 		if (!any)
@@ -394,7 +392,6 @@ put_index(const struct opt_program *p, const struct opt *row, size_t n, size_t o
 	for (const char *e = NULL; (e = next_entry(&at, e));) {
 		const char *is = strchr(e, '=') + 1, *be = strchr(is, ' ') ? "" : "is ";
 		bool ours = !*be;
-
 		for (size_t k = 0; k < own; k++)
 			ours |= !strncmp(is + 2, row[k].name, strcspn(is + 2, "="));
 		for (const char *word = e; ours && word < is; word += strcspn(word, " =") + 1)

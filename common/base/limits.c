@@ -127,7 +127,6 @@ limits_cpus(void)
 	for (size_t most = CPU_SETSIZE, any = 0; !any && most <= CPU_SETSIZE << 8; most *= 2) {
 		const size_t size = CPU_ALLOC_SIZE(most);
 		cpu_set_t *set = CPU_ALLOC(most);
-
 		if (set && !sched_getaffinity(0, size, set)) {
 			any = (size_t)CPU_COUNT_S(size, set);
 			n = least(n, any);

@@ -28,7 +28,6 @@ neighbours_list(int connectivity, size_t w, size_t h, struct neighbour to[NEIGHB
 			for (int x = -1; x <= 1; x++) {
 				const int apart = (x != 0) + (y != 0) + (z != 0);
 				const ptrdiff_t at = (z * (ptrdiff_t)h + y) * (ptrdiff_t)w + x;
-
 				if (apart && apart <= axes)
 					to[n++] = (struct neighbour){x, y, z, at};
 			}

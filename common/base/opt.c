@@ -150,7 +150,6 @@ find_word(const struct opt *o, const char *value, int *to)
 	for (const char *w = o->words; *w; w += *w == '|', i++) {
 		char word[MAXNAME], spelling[MAXNAME];
 		const size_t len = strcspn(w, "|");
-
 		snprintf(word, sizeof word, "%.*s", (int)len, w);
 		if (!strcmp(word, value) || !strcmp(american(word, spelling), value)) {
 			*to = i;
@@ -431,7 +430,6 @@ opt_command_on(const char *by, const char *file)
 	fputs(weir_prog, f);
 	for (char **w = typed; *w && !(alone && w == operands); w++) {
 		const char *at = file ? find_file(*w, file) : NULL;
-
 		fprintf(f, " %.*s%s%s", at ? (int)(at - *w) : 0, *w, at ? "<(" : "", at ? by : "");
 		if (at)
 			fputc(' ', f);
@@ -479,7 +477,6 @@ distance(const char *a, size_t n, const char *b)
 		for (size_t j = 0; j < m; j++) {
 			const size_t change = diagonal + (a[i] != b[j]);
 			const size_t step = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
-
 			diagonal = row[j + 1];
 			row[j + 1] = change < step ? change : step;
 		}
@@ -626,7 +623,6 @@ parse_rows(const struct opt_program *p, struct rows *r, int argc, char **argv, v
 	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		const int at = optind - (optarg && argv[optind - 1] == optarg ? 2 : 1);
 		char *line = c == '?' && !optopt ? strpbrk(argv[at], "_=") : NULL;
-
 		if (line && *line == '_') { /* Python's names: --box_size is --box-size */
 			*line = '-';
 			optind = at;

@@ -227,7 +227,6 @@ WEIR_CLONES(add_finite, (struct sample_stats *restrict s, const double *v, size_
 	for (size_t i = 0; i + LANES <= n; i += LANES)
 		for (int k = 0; k < LANES; k++) {
 			const double x = v[i + (size_t)k];
-
 			lo[k] = x < lo[k] ? x : lo[k];
 			hi[k] = x > hi[k] ? x : hi[k];
 			sum[k] += x;
@@ -317,7 +316,6 @@ sample_measure(struct sample_stats *s, const void *in, enum img_type type, size_
 
 	for (size_t at = 0, some; at < n; at += some) {
 		const char *from = (const char *)in + at * img_type_size(type);
-
 		some = n - at < BLOCK ? n - at : BLOCK;
 		if (type == IMG_U8) {
 			measure_u8(s, (const uint8_t *)from, some);

@@ -157,7 +157,6 @@ word_index(const char *list, char sep, const char *word, size_t n,
 {
 	for (int i = 0;; i++) {
 		const char *end = strchrnul(list, sep);
-
 		if ((size_t)(end - list) == n && !compare(list, word, n))
 			return i;
 		if (!*end)

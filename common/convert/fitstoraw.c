@@ -222,7 +222,6 @@ tile_pixels(const FITSfile *f, LONGLONG row)
 	for (int i = 0; i < f->zndim; i++) {
 		const LONGLONG tiles = (f->znaxis[i] - 1) / f->tilesize[i] + 1,
 			       first = row % tiles * f->tilesize[i], rest = f->znaxis[i] - first;
-
 		n *= (double)(rest < f->tilesize[i] ? rest : f->tilesize[i]);
 		row /= tiles;
 	}
@@ -432,7 +431,6 @@ resample_line(const double *in, size_t m, size_t from, double step, double *out,
 	for (size_t i = 0; i < n; i++) {
 		const double x = (double)(m / 2) + ((double)i - (double)(n / 2)) / step;
 		double sum = 0, norm = 0;
-
 		for (size_t k = 0; k < m; k++) {
 			const double weight = lanczos3((double)k - x);
 			sum += weight * in[k * from];
@@ -715,7 +713,6 @@ convert_file(const void *context, const struct tempfile *file, struct raw_out *o
 	while (next_unit(&s, st->items > items)) {
 		const bool psf = is_psf(s.f);
 		const char *why = psf ? NULL : lacks_pixels(&s);
-
 		if (!s.unit && why) {
 			check_sums(&s);
 			add_cards(&s.empty, &s, &(struct layout){0}, "fits0.");

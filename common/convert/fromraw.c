@@ -267,7 +267,6 @@ place_header(struct feed *f, size_t j, const unsigned char *a, const unsigned ch
 		const double s = trace_word(a + source + 4 * k, 4, little),
 			     g = trace_word(a + group + 4 * k, 4, little),
 			     more = to[k] / unit - (g - s);
-
 		store_word(f, j, source + 4 * k, s - part * more);
 		store_word(f, j, group + 4 * k, g + (1 - part) * more);
 	}
@@ -296,7 +295,6 @@ interpolate_header(struct feed *f, size_t j, const double v[3])
 	for (size_t at = TRACE_OFFSET; at < TRACE_COUNIT; at += 4) {
 		const double from = trace_word(a + at, 4, little),
 			     to = trace_word(b + at, 4, little);
-
 		if (at != SCALES)
 			store_word(f, j, at, from + v[2] * (to - from));
 	}

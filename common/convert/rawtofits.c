@@ -120,7 +120,6 @@ put_key(fitsfile *f, const struct img_key *k)
 	} else {
 		const size_t n = strlen(k->name) + strlen(k->value) + 3;
 		char *text = weir_xalloc(n, 1);
-
 		snprintf(text, n, "%s:=%s", k->name, k->value);
 		for (const char *s = text; s;) {
 			s = card_comment(s, card + CARD_NAME);
@@ -139,7 +138,6 @@ put_keys(const struct unit *u, const struct img *x, bool others)
 
 	for (size_t i = 0; i < x->nkey; i++) {
 		const struct img_key *k = &x->key[i];
-
 		if (!strncmp(k->name, u->prefix, n))
 			put_card(u, k->name + n, k->value);
 		else if (others && strncmp(k->name, "fits0.", 6))

@@ -80,7 +80,6 @@ put_position(struct raw_out *out, const struct args *args, const struct img *x, 
 		const struct img_axis *axis = &x->axis[a];
 		const double at = (double)(i % axis->n),
 			     step = isnan(axis->spacing) ? 1 : axis->spacing;
-
 		p[n++] = isnan(axis->min) ? at * step : axis->min + at * step;
 	}
 	p[n] = 0; /* a map has rows, and an item of one axis has none */
@@ -127,7 +126,6 @@ print(void *options, struct raw_in *in, struct img *x, struct raw_out *out, stru
 		put_header(in, out, x, args);
 	while (raw_next_block(&b, in, st)) {
 		const char *sample = b.data;
-
 		for (size_t i = b.at; i < b.at + b.n; i++, sample += img_type_size(x->type)) {
 			if (i % row)
 				raw_text(out, args->separator, strlen(args->separator));

@@ -176,7 +176,6 @@ describe(const struct img *x, const struct pages *p, struct stackmeta *m)
 		const struct img_axis *a = &x->axis[i];
 		const char name = a->label && strlen(a->label) == 1 ? *a->label : 'z';
 		const int k = i - p->row - 2;
-
 		m->order[k] = strchr("czt", name) ? name : 'z';
 		m->size[k] = a->n;
 		if (m->order[k] == 't')
@@ -421,7 +420,6 @@ put_tiles(const struct writer *w, size_t y, size_t n, size_t side)
 
 	for (size_t x = 0; x < w->p.w; x += side) {
 		const size_t some = w->p.w - x < side ? w->p.w - x : side;
-
 		memset(w->unit, 0, side * side * pixel);
 		for (size_t i = 0; i < n; i++)
 			memcpy(w->unit + i * side * pixel, w->rows + i * w->row + x * pixel,
@@ -446,7 +444,6 @@ put_page(const struct args *args, struct writer *w, struct stats *st)
 	    args->tile ? args->tile * args->tile * (w->row / w->p.w) : rows * w->stride, 1);
 	for (size_t y = 0; y < w->p.h; y += rows) {
 		const size_t n = w->p.h - y < rows ? w->p.h - y : rows;
-
 		raw_read(w->in, w->rows, n * w->p.w * w->p.planes);
 		if (w->nodata.named && img_is_float(w->x->type))
 			nodata_from_nan(&w->nodata, w->rows, n * w->p.w * w->p.planes, w->found);

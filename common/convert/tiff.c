@@ -312,7 +312,6 @@ tiff_keep_tags(TIFF *t, struct img *x, const char *name)
 	for (int i = 0; i < n; i++) {
 		const uint32_t tag = TIFFGetTagListEntry(t, i);
 		struct values v;
-
 		if (is_known(tag))
 			continue;
 		char *text = read_values(t, tag, &v) ? print_values(&v) : NULL;
@@ -375,7 +374,6 @@ tiff_set_keys(TIFF *t, const struct img *x)
 	for (size_t i = 0; i < TEXTS; i++) {
 		const char *value = img_key(x, texts[i].name);
 		char *text = value ? tiff_unescape(value) : NULL;
-
 		if (text && texts[i].tag != TIFFTAG_IMAGEDESCRIPTION)
 			TIFFSetField(t, texts[i].tag, text);
 		free(text);
@@ -416,7 +414,6 @@ tiff_set_tags(TIFF *t, const struct img *x, bool imagej)
 		const char *name = x->key[i].name, *text = x->key[i].value;
 		struct values v = {0};
 		size_t tag, type;
-
 		if (strncmp(name, PREFIX, strlen(PREFIX)))
 			continue;
 		if (word_whole(name + strlen(PREFIX), UINT16_MAX, &tag) &&
@@ -553,7 +550,6 @@ tiff_set_range(TIFF *t, struct img *x)
 	for (int i = 0; i < RANGES; i++) {
 		const size_t got = tiff_numbers(x, ranges[i].key, ' ', all,
 						ranges[i].planes ? n : 1, 1, !ranges[i].planes);
-
 		if (got == n && ranges[i].planes)
 			TIFFSetField(t, ranges[i].tag, all);
 		else if (got && !ranges[i].planes)

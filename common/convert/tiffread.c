@@ -110,7 +110,6 @@ read_as_rgba(TIFF *t, struct tiffpage *p, struct why *why)
 			       "its YCbCr samples are of a layout that libtiff does not convert");
 	if (p->separate) {
 		uint16_t across = 1, down = 1;
-
 		TIFFGetFieldDefaulted(t, TIFFTAG_YCBCRSUBSAMPLING, &across, &down);
 		if (across > 1 || down > 1)
 			return why_set(
@@ -320,7 +319,6 @@ is_short(TIFF *t, const struct tiffpage *p)
 		const uint64_t type = number_at(t, at + 2, 2), count = number_at(t, at + 4, word);
 		const size_t size = type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : 8;
 		const uint64_t value = at + 4 + word;
-
 		if (number_at(t, at, 2) != TIFFTAG_STRIPBYTECOUNTS)
 			continue;
 		const uint64_t bytes =
@@ -359,7 +357,6 @@ tiffpages_find(TIFF *t, bool indices, struct tiffpages *pages, struct tiffpages 
 
 	do {
 		uint32_t kind = 0; /* of the directory: a page, a small copy of one, or a mask */
-
 		TIFFGetFieldDefaulted(t, TIFFTAG_SUBFILETYPE, &kind);
 		kind &= FILETYPE_REDUCEDIMAGE | FILETYPE_MASK;
 		if (!kind)
@@ -483,7 +480,6 @@ unpack_palette(void *to, const unsigned char *from, size_t n, size_t step, unsig
 {
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t v = value_at(from, i * step, bits);
-
 		for (size_t k = 0; k < 3; k++)
 			if (p->shift >= 0)
 				((uint8_t *)to)[apart * i + k] =
@@ -634,7 +630,6 @@ lay_unit(struct reader *r, size_t x, size_t y, size_t plane, size_t y0)
 		char *pixels = r->band + (y - y0 + i) * r->row + x * p->planes * size;
 		char *to = pixels + plane * size;
 		const unsigned char *from = r->unit + i * r->stride;
-
 		if (p->way == TIFF_PALETTE)
 			lay_colours(r, pixels, from, w, plane);
 		else if (p->way == TIFF_HALF || p->way == TIFF_FLOAT24)
@@ -726,7 +721,6 @@ turn_row(const struct tiffpage *p, const char *page, size_t y, char *row)
 		const size_t shown_x = flip_x ? p->w - 1 - x : x,
 			     shown_y = flip_y ? p->h - 1 - y : y;
 		const size_t from_x = swap ? shown_y : shown_x, from_y = swap ? shown_x : shown_y;
-
 		memcpy(row + x * pixel, page + (from_y * p->stored_w + from_x) * pixel, pixel);
 	}
 }
@@ -757,7 +751,6 @@ put_bands(TIFF *t, const struct tiffpage *p, size_t layer, const struct sink *ou
 
 	for (size_t y = 0; !status && y < p->stored_h; y += r.band_h) {
 		const size_t n = p->stored_h - y < r.band_h ? p->stored_h - y : r.band_h;
-
 		status = load_band(&r, y);
 		if (p->way == TIFF_INVERT)
 			invert(&r, n * p->stored_w);

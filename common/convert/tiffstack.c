@@ -43,7 +43,6 @@ find_element(const char *s, const char *end, const char *name, struct element *e
 		const size_t n = strcspn(word, " \t\r\n/>");
 		const char *colon = memchr(word, ':', n);
 		const char *local = colon ? colon + 1 : word;
-
 		for (int i = 0; i < 2; i++)
 			if (!strncmp(s, skipped[i][0], strlen(skipped[i][0])) &&
 			    !(s = strstr(s, skipped[i][1])))
@@ -295,7 +294,6 @@ open_ome(const char *text, size_t image, const struct stackpage *p, struct ome *
 	order = attribute(&e, "DimensionOrder");
 	for (size_t i = 2, k = 0; order && i < strnlen(order, 5); i++) {
 		char size[] = "Size?";
-
 		if (!strchr("CZT", order[i]))
 			return false;
 		size[4] = order[i];
@@ -464,7 +462,6 @@ stackmeta_order(const struct stackmeta *m, char order[4])
 	for (const char *s = m->order; *s; s++) {
 		const char name =
 		    *s == 'c' || *s == 't' ? *s : 'z'; /* as stackmeta_print() counts */
-
 		once &= !strchr(order, name);
 		sorted &= !n || strchr(own, order[n - 1]) < strchr(own, name);
 		if (n < 3)

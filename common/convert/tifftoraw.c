@@ -74,7 +74,6 @@ find_pages(const struct args *args, struct source *s)
 		     s->pages.masks);
 	for (size_t i = 0; i < s->masks.n; i++) {
 		bool taken = false;
-
 		for (size_t k = 0; k < s->pages.n; k++)
 			taken |= s->pages.at[k].mask == i + 1;
 		if (!taken)
@@ -179,7 +178,6 @@ place_plane(TIFF *t, const struct tiffpage *p, struct img *x, int row, const str
 		const char *own = m->shaped && unit_of(code) ? unit_of(code) : m->unit[i];
 		const char *unit = stated || m->imagej || m->shaped ? own : unit_of(code);
 		const double d = stated ? m->spacing[i] : 1 / v[i];
-
 		if (isnan(d) || (!stated && !(unit && *unit)))
 			continue;
 		img_set_unit(a, unit);
@@ -193,7 +191,6 @@ label_axes(struct img *x, int row, const struct stackmeta *m)
 	for (int i = row; i < x->dim; i++) {
 		const char name[2] = {i < row + 2 ? m->plane[i - row] : m->order[i - row - 2], 0};
 		struct img_axis *a = &x->axis[i];
-
 		img_set_label(a, *name == ' ' || !*m->plane ? NULL : name);
 		if (i < row + 2)
 			continue;

@@ -314,7 +314,6 @@ find_format(struct traces *t, const unsigned char *lead, const struct traces_arg
 	t->format = t->little ? turned : stated;
 	if (!segy_sample_size(t->format)) {
 		const unsigned char *first = traces_look(t, FOREIGN_MOST, &got);
-
 		/* Traces of SU may be longer than the headers of SEG-Y. */
 		traces_refuse_foreign(t, first, got, "SEG-Y");
 		t->little = likelier(g[1], g[0]);

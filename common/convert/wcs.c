@@ -101,7 +101,6 @@ parse(const char *value, struct section *s)
 	at += 2;
 	for (s->n = 0; s->n < IMG_MAXDIM; at++) {
 		const size_t n = strcspn(at, ",]");
-
 		snprintf(s->range[s->n++], WORD, "%.*s", (int)n, at);
 		at += n;
 		if (*at != ',')
@@ -223,7 +222,6 @@ section_follow(struct img *x, int axis, bool detector, char gone[SECTION_NAMES])
 		const char *key = x->key[i].name;
 		const struct meaning *m = meaning_at(x, i);
 		bool good = true;
-
 		if (m && (m->data != NULL) == detector && parse(x->key[i].value, &s) &&
 		    axis < s.n) {
 			good = detector ? find_data(x, key, m, axis, data) &&
@@ -328,7 +326,6 @@ wcs_positions(struct img *x)
 		const double pixel = card_number(x, 0, "CRPIX%d", j),
 			     value = card_number(x, 0, "CRVAL%d", j),
 			     step = card_number(x, 1, "CDELT%d", j);
-
 		a->label = own_string(x, "CTYPE", j);
 		a->unit = own_string(x, "CUNIT", j);
 		if (!states_own(x, i)) {
@@ -418,7 +415,6 @@ scale_matrix(struct img *x, const char *matrix, int j, char version, double s, b
 	*unit = false;
 	for (size_t i = 0; i < x->nkey; i++) {
 		const char *key = x->key[i].name, *name = key + CARD_PREFIX_LEN;
-
 		/* Of cards of one name the last counts. */
 		if (!is_element(key, matrix, version, &row, &column) ||
 		    img_key(x, key) != x->key[i].value)
@@ -569,7 +565,6 @@ wcs_left_behind(const struct img *x)
 
 	for (int i = 0; i < x->dim; i++) {
 		const bool turns = is_moved(x, i) && x->axis[i].spacing != 1;
-
 		/* Readers apply TPV before CDELT, which then must not change. */
 		for (size_t k = 0; turns && k < sizeof versions - 1; k++)
 			if (is_tpv(x, i + 1, versions[k]) && !has_matrix(x, "CD", versions[k]) &&
@@ -587,7 +582,6 @@ wcs_follow(struct img *x, char gone[SECTION_NAMES])
 	*gone = 0;
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
-
 		if (states_own(x, i))
 			follow_own(x, i);
 		if (is_moved(x, i)) {
@@ -728,7 +722,6 @@ wcs_permute(struct img *x, const int *from, int n)
 	for (size_t k = 0; k < sizeof versions - 1; k++) {
 		const char v = versions[k];
 		bool moves = false;
-
 		for (int j = 1; j <= n; j++)
 			moves |= is_tpv(x, j, v) && number_after(from, n, j) != j;
 		if (!moves)
@@ -744,7 +737,6 @@ wcs_permute(struct img *x, const int *from, int n)
 		const char *old = x->key[i].name + CARD_PREFIX_LEN;
 		const size_t length = strlen(x->key[i].name);
 		const int last = (unsigned char)x->key[i].name[length ? length - 1 : 0];
-
 		if (strncmp(x->key[i].name, CARD_PREFIX, CARD_PREFIX_LEN) ||
 		    length > CARD_PREFIX_LEN + CARD_NAME ||
 		    !rename_card(old, from, n, fixed[isupper(last) ? last : 0], to))
@@ -787,7 +779,6 @@ wcs_of_axes(struct img *x)
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 		const bool min = !isnan(a->min), step = !isnan(a->spacing);
-
 		add_string(x, "CTYPE", i + 1, a->label, "label");
 		add_string(x, "CUNIT", i + 1, a->unit, "unit");
 		if (min || step) {

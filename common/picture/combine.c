@@ -27,7 +27,6 @@ WEIR_CLONES(add_sum,
 {
 	for (size_t i = 0; i < n; i++) {
 		const bool number = !isnan(v[i]);
-
 		total[i] += number ? v[i] : 0;
 		count[i] += number;
 	}
@@ -110,7 +109,6 @@ WEIR_CLONES(exchange, (double *restrict a, double *restrict b, size_t n), (a, b,
 {
 	for (size_t i = 0; i < n; i++) {
 		const double x = a[i], y = b[i];
-
 		a[i] = x < y ? x : y;
 		b[i] = x < y ? y : x;
 	}
@@ -150,7 +148,6 @@ clipped_mean(double (*v)[COMBINE_BLOCK], size_t i, size_t count)
 		const double m = middle(v, i, from, to), n = (double)(to - from);
 		const size_t had = to - from;
 		double sum = 0, square = 0;
-
 		for (size_t k = from; k < to; k++)
 			sum += v[k][i];
 		for (size_t k = from; k < to; k++)

@@ -74,7 +74,6 @@ envelope(const struct line *l, size_t low, size_t high, size_t from, size_t to, 
 
 	for (size_t q = low; q < high; q++) {
 		double x = -INFINITY;
-
 		if (l->f[q] == INFINITY)
 			continue;
 		while (n && (x = crossing(l->f, l->at[n - 1], q, step2)) <= l->from[n - 1])
@@ -115,7 +114,6 @@ along_y(const struct distance_shape *s, int threads, const uint8_t *chosen, doub
 #pragma omp parallel for num_threads(threads)
 	for (size_t i = 0; i < across * s->depth; i++) {
 		const size_t x = i % across * COLUMNS, at = i / across * s->h * s->w + x;
-
 		count_columns(s, s->w - x < COLUMNS ? s->w - x : COLUMNS, chosen + at, D + at);
 	}
 }
@@ -129,7 +127,6 @@ along_x(const struct distance_shape *s, int threads, const struct line *line, do
 	for (size_t i = 0; i < s->h * s->depth; i++) {
 		const struct line *l = &line[omp_get_thread_num()];
 		double *row = D + i * s->w;
-
 		for (size_t x = 0; x < s->w; x++)
 			l->f[x] = square(y * row[x]);
 		add_line(l, s->w, 1, row);
@@ -147,13 +144,11 @@ along_z(const struct distance_shape *s, int threads, const struct line *line, do
 	for (size_t i = 0; i < groups; i++) {
 		const struct line *l = &line[omp_get_thread_num()];
 		const size_t at = i * LINES, n = plane - at < LINES ? plane - at : LINES;
-
 		for (size_t z = 0; z < s->depth; z++)
 			for (size_t k = 0; k < n; k++)
 				l->f[k * s->depth + z] = D[z * plane + at + k];
 		for (size_t k = 0; k < n; k++) {
 			struct line one = *l;
-
 			one.f += k * s->depth;
 			add_line(&one, s->depth, step2, l->f + (LINES + k) * s->depth);
 		}

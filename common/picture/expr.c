@@ -437,7 +437,6 @@ expr_eval(const struct expr *e, size_t of, const double *const *var, size_t n, d
 
 	for (size_t i = first; i < end; i++) {
 		const struct expr_op *o = &e->op[i];
-
 		if (o->code == CONSTANT || expr_whole(e, i)) {
 			for (size_t k = 0; k < n; k++)
 				stack[top][k] = o->value;

@@ -19,16 +19,13 @@ grow_line(const struct nearest *line, size_t n, double step, double most, struct
 {
 	for (size_t x = 0; x < n; x++) {
 		struct nearest best = line[x];
-
 		for (size_t k = 1; k < n; k++) {
 			const double apart = (double)k * (double)k * step;
-
 			if (apart > best.square || apart > most)
 				break;
 			for (int side = -1; side <= 1; side += 2) {
 				const size_t at = side < 0 ? x - k : x + k; /* below 0 it is huge */
 				const double d = at < n ? line[at].square + apart : INFINITY;
-
 				if (d < best.square || (d == best.square && d < INFINITY &&
 							line[at].label < best.label))
 					best = (struct nearest){d, line[at].label};
@@ -53,7 +50,6 @@ grow_labels(const struct distance_shape *s, double most, int32_t *map)
 		p[i] = (struct nearest){map[i] ? 0 : INFINITY, map[i]};
 	for (int a = 0; p && line && a < 3; a++) {
 		const double step = s->step[a] / s->step[0];
-
 		for (size_t i = 0; i < n; i++) {
 			if (i / stride[a] % size[a])
 				continue;
@@ -119,7 +115,6 @@ label_grow(struct label *l, const struct img *x, size_t dims, double most, const
 	r = r ? r : label_open(&g, l->w, l->h, l->depth, l->connectivity);
 	for (size_t i = 0; !r && i < l->rows; i++) {
 		uint32_t *row = (uint32_t *)map + ((i / l->h + pad) * s.h + i % l->h + 1) * s.w + 1;
-
 		for (size_t k = 0; named && k < l->w; k++)
 			row[k] = row[k] ? l->name[row[k] - 1] : 0;
 		r = label_parts(&g, row, values ? values + i * l->w : NULL);

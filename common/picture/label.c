@@ -82,7 +82,6 @@ moments_merge(struct moments *a, const struct moments *b, const double d[3])
 
 	for (int k = 0; k < 6; k++) {
 		const int i = of[k][0], j = of[k][1];
-
 		a->q[k] += b->q[k] + d[i] * b->m[j] + d[j] * b->m[i] + d[i] * d[j] * b->s;
 	}
 	for (int k = 0; k < 3; k++)
@@ -109,7 +108,6 @@ region_add(struct region *g, const size_t at[3], size_t n, const double *values)
 
 	for (size_t i = 0; i < n; i++) {
 		const double v = values[i], x = (double)i, t = v - values[0];
-
 		s0 += v;
 		s1 += v * x;
 		s2 += v * x * x;
@@ -205,7 +203,6 @@ bitrow_edges(const uint64_t *bits, size_t words, uint32_t *edge)
 
 	for (size_t i = 0; i < words; i++) {
 		uint64_t change = bits[i] ^ (bits[i] << 1 | last);
-
 		for (last = bits[i] >> 63; change; change &= change - 1)
 			edge[n++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(change);
 	}
@@ -224,7 +221,6 @@ put_pairs(uint64_t meet, uint64_t firsta, uint64_t firstb, uint32_t i, uint32_t 
 
 	for (; meet; meet &= meet - 1) {
 		const uint64_t upto = meet ^ (meet - 1);
-
 		pair[n].i = i + (uint32_t)__builtin_popcountll(firsta & upto) - 1;
 		pair[n++].j = j + (uint32_t)__builtin_popcountll(firstb & upto) - 1;
 	}
@@ -250,7 +246,6 @@ WEIR_CLONES_OF(size_t, bitrow_meet,
 		const uint64_t firsta = a[k] & ~nexta, firstb = b[k] & ~nextb;
 		const uint64_t meet =
 		    (firsta & (b[k] | (nextb & wide))) | (firstb & (a[k] | (nexta & wide)));
-
 		n += put_pairs(meet, firsta, firstb, i, j, pair + n);
 		i += (uint32_t)__builtin_popcountll(firsta);
 		j += (uint32_t)__builtin_popcountll(firstb);
@@ -292,11 +287,9 @@ WEIR_CLONES_OF(size_t, bitrow_meet_bands,
 			       firstb = anyb & ~(anyb << 1 | lastb);
 		const uint64_t touch =
 		    (low & (top | top << 1 | lasttop)) | ((low << 1 | lastlow) & top);
-
 		/* In smooth pictures, no run begins in most words. */
 		if (firsta | firstb || carry) {
 			const uint64_t meet = find_first(touch, firsta | firstb, &carry);
-
 			n += put_pairs(meet, firsta, firstb, i, j, pair + n);
 			i += (uint32_t)__builtin_popcountll(firsta);
 			j += (uint32_t)__builtin_popcountll(firstb);
@@ -321,11 +314,9 @@ WEIR_CLONES_OF(struct bitrow_band, bitrow_lower,
 		const uint64_t top = band.top[k], low = band.low[k], any = top | low,
 			       next = any << 1 | last, end = next & ~any,
 			       edges = (top ^ (top << 1 | lasttop)) | (low ^ (low << 1 | lastlow));
-
 		/* In smooth pictures, no run begins or ends in most words. */
 		if (edges) {
 			uint64_t found = find_first(~any | top, any & ~next, &carry) & end;
-
 			for (; found; found &= found - 1)
 				lower[b.lower++] =
 				    (uint32_t)b.runs +
@@ -351,10 +342,8 @@ bitrow_pick(struct bitrow_rows band, size_t words, const uint32_t *label, uint32
 		const uint64_t low = band.low[k], any = band.top[k] | low,
 			       firstany = any & ~(any << 1 | lastany);
 		uint64_t first = low & ~(low << 1 | last);
-
 		for (; first; first &= first - 1) {
 			const uint64_t upto = first ^ (first - 1);
-
 			*of_low++ = label[__builtin_popcountll(firstany & upto) - 1];
 		}
 		label += __builtin_popcountll(firstany);
@@ -412,7 +401,6 @@ label_free(struct label *l)
 {
 	while (l->block) {
 		struct label_block *older = l->block->older;
-
 		weir_free(l->block);
 		l->block = older;
 	}
@@ -467,7 +455,6 @@ join(struct label *l, uint32_t a, uint32_t b)
 	b = roots_find(l->up, b);
 	if (l->region && a != b) {
 		const uint32_t s = l->slot[a < b ? b : a]; /* no root has it from now on */
-
 		region_merge(&l->region[l->slot[a < b ? a : b]], &l->region[s]);
 		l->region[s].size = l->spare;
 		l->spare = s;
@@ -481,7 +468,6 @@ join_pairs(struct label *l, size_t n, const uint32_t *from, uint32_t *to)
 {
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t root = roots_find(l->up, from[l->pair[k].i]), old = to[l->pair[k].j];
-
 		to[l->pair[k].j] = old < root ? old : root;
 		if (old != LABEL_NONE && old != root)
 			join(l, root, old);
@@ -500,7 +486,6 @@ begin_labels(struct label *l, uint32_t *label, size_t n, const uint32_t *lower, 
 	/* A branch on noise would be taken at random. */
 	for (size_t i = 0; i < n; i++) {
 		const bool new = label[i] == LABEL_NONE;
-
 		l->up[l->nlabel] = (uint32_t)l->nlabel;
 		label[i] = new ? (uint32_t)l->nlabel : label[i];
 		l->nlabel += new;
@@ -586,10 +571,8 @@ paint_band(struct label *l, size_t row)
 	for (size_t k = 0; k < words; k++) {
 		const uint64_t any = l->bits[k] | l->bits[words + k];
 		uint64_t first = any & ~(any << 1 | last);
-
 		for (; first; first &= first - 1) {
 			const size_t at = 64 * k + (size_t)__builtin_ctzll(first);
-
 			label_fill(l->painted, from, at, v);
 			v = (int32_t)l->up[*label++];
 			from = at;
@@ -607,7 +590,6 @@ WEIR_CLONES(select_labels,
 {
 	for (size_t i = 0; i < w; i += 32) {
 		const uint32_t half = (uint32_t)(bits[i / 64] >> i % 64);
-
 		for (uint32_t k = 0; k < 32; k++)
 			labels[i + k] = half >> k & 1 ? painted[i + k] : 0;
 	}
@@ -672,12 +654,10 @@ measure_row(struct label *l, const struct label_runs *row, size_t old, const dou
 		const uint32_t from = row->edge[2 * i], to = row->edge[2 * i + 1],
 			       root = roots_find(l->up, row->label[i]);
 		const size_t at[3] = {from, y, z};
-
 		if (root == old) {
 			const uint32_t s =
 			    l->spare == LABEL_NONE ? (uint32_t)l->nregion++ : l->spare;
 			struct region *g = &l->region[s];
-
 			l->spare = s == l->spare ? (uint32_t)g->size : LABEL_NONE;
 			l->slot[old++] = s;
 			*g = (struct region){.peak = -INFINITY, .least = INFINITY};
@@ -801,7 +781,6 @@ label_close(struct label *l, uint64_t min_size)
 			const size_t edges =
 			    band ? bitrow_edges(paint_band(l, y), l->words, l->lower) : 0;
 			const uint32_t *edge = l->lower;
-
 			for (size_t i = 0; i < edges; i += 2)
 				sizes[(uint32_t)l->painted[edge[i]]] += edge[i + 1] - edge[i];
 			edge = row->edge;

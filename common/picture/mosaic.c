@@ -110,7 +110,6 @@ map_align(const double g[6], const double f[6], size_t w, size_t h, int64_t at[2
 		return why_set(why, "it is too far from the parts before");
 	for (int k = 1; k < 4; k++) {
 		const double i = k & 1 ? size[0] : 0, j = k & 2 ? size[1] : 0;
-
 		map_place(f, i, j, place);
 		map_find(g, place, s);
 		if (fabs(s[0] - first[0] - i) <= most && fabs(s[1] - first[1] - j) <= most)
@@ -141,7 +140,6 @@ map_insist_on_system(const struct raw_in *in, const struct img *x, const struct 
 
 	for (int i = 0; i < names; i++) {
 		const char *mine = img_key(of, name[i]), *theirs = img_key(x, name[i]);
-
 		if (mine && theirs ? strcmp(mine, theirs) : mine != theirs)
 			raw_die(in,
 				"its coordinate system is another one: %s:=%.80s, but %.80s in %s",
@@ -347,7 +345,6 @@ overlap_lay(enum overlap how, const struct nodata *g, bool gaps, char *restrict 
 		const size_t k =
 		    gaps ? lay_gaps(how, g, y + i * size, x + i * size, most, some)
 			 : lay_block(how, y + i * size, x + i * size, g->type, most, some);
-
 		if (k < some)
 			return i + k;
 	}
@@ -455,7 +452,6 @@ put(struct mosaic *w, struct raw_out *out, const struct mosaic_how *how)
 	for (size_t i = 0; i < w->p.h * w->p.n; i++) {
 		const bool *have = w->have + i % w->p.h * w->p.w;
 		char *y = (char *)w->y.data + i * row;
-
 		for (size_t k = 0; w->missing && k < width; k++)
 			if (!have[k / w->p.c])
 				memcpy(y + k * size, sample, size);
@@ -501,7 +497,6 @@ lay(struct mosaic *w, size_t k, size_t at, const char *x, size_t n, enum overlap
 		to = end ? (size_t)(end - have) : n;
 		const size_t samples = (to - i) * c;
 		size_t done = samples;
-
 		if (!have[i])
 			memcpy(y + i * pixel, x + i * pixel, (to - i) * pixel);
 		else
@@ -597,7 +592,6 @@ mosaic_add(struct mosaic *w, const struct raw_in *in, const struct img *x,
 	w->part[w->parts++] = (struct extent){t->x0, t->y0, p->w, p->h};
 	for (size_t r = 0; r < p->h; r++) {
 		bool *const have = w->have + (t->y0 + r) * t->W + t->x0;
-
 		for (size_t i = 0; i < p->w; i++)
 			w->missing -= !have[i];
 		memset(have, true, p->w);

@@ -32,7 +32,6 @@ add_ring(struct outlines *o, struct field *f, size_t i, const uint32_t *vertex, 
 	}
 	for (size_t k = 0; k < n; k++) {
 		const uint32_t *a = o->corner[r.first + k], *b = o->corner[r.first + (k + 1) % n];
-
 		area += (int64_t)a[0] * b[1] - (int64_t)b[0] * a[1];
 	}
 	r.hole = area < 0;
@@ -57,7 +56,6 @@ follow(struct outlines *o, struct field *f, size_t first, uint32_t **vertex, siz
 	do {
 		const size_t right = i + (size_t)step[d], left = right + (size_t)step[(d + 3) % 4];
 		const uint32_t v = (uint32_t)(i + (size_t)end[d]);
-
 		f->seen[i] |= d == 0;
 		if (f->map[right] == f->map[i] && f->map[left] != f->map[i]) {
 			i = right;
@@ -67,7 +65,6 @@ follow(struct outlines *o, struct field *f, size_t first, uint32_t **vertex, siz
 
 		if (meets && f->where[v]) {
 			const size_t at = f->where[v] - 1;
-
 			add_ring(o, f, i, *vertex + at, n - at);
 			for (; n > at + 1; n--)
 				f->where[(*vertex)[n - 1]] = 0;
@@ -117,7 +114,6 @@ outlines_find(struct outlines *o, const int32_t *map, size_t w, size_t h)
 	roots_single(f.up, f.n);
 	for (size_t i = f.row; i < f.n; i++) {
 		const size_t near[2] = {i - 1, i - f.row};
-
 		for (int k = 0; map[i] && k < 2; k++)
 			if (map[near[k]] == map[i])
 				roots_join(f.up, roots_find(f.up, (uint32_t)near[k]),
@@ -151,7 +147,6 @@ put_ring(const struct raw_in *in, const struct table *t, const struct outlines *
 	for (size_t i = 0; i < r->n; i++) {
 		for (int k = 0; k < 2; k++) {
 			const struct map_cut c = map_cut_of(t->x, row + k);
-
 			p[i][k] = c.first + (o->corner[r->first + i][k] - .5) * c.step;
 		}
 		if (t->world.kind)
@@ -167,7 +162,6 @@ put_ring(const struct raw_in *in, const struct table *t, const struct outlines *
 			(p[i + 1][0] - p[0][0]) * (p[i][1] - p[0][1]);
 	for (size_t i = 0; i <= r->n; i++) {
 		const double *at = p[(area > 0) == !r->hole ? i : r->n - i];
-
 		raw_printf(out, json ? "%s[%.15g, %.15g]" : "%s%.15g %.15g", i ? ", " : "", at[0],
 			   at[1]);
 	}
@@ -188,7 +182,6 @@ put_polygons(const struct raw_in *in, const struct table *t, const struct outlin
 	raw_printf(out, "%s%s", kinds[json][multi], multi ? open : "");
 	for (size_t i = 0; i < n; i++) {
 		const bool first = !i || ring[i].polygon != ring[i - 1].polygon;
-
 		raw_printf(out, "%s%s%s%s", i && first ? close : "", i ? ", " : "",
 			   first ? open : "", open);
 		put_ring(in, t, o, &ring[i], json, out);
@@ -220,7 +213,6 @@ outlines_put(struct outline_text *text, const struct table *t, const struct raw_
 	outlines_find(&o, map, l->w, l->h);
 	for (size_t i = 0, to; i < o.rings; i = to) {
 		const uint32_t label = o.ring[i].label;
-
 		for (to = i + 1; to < o.rings && o.ring[to].label == label;)
 			to++;
 		if (text->json)

@@ -54,7 +54,6 @@ order_sort(const double *v, uint32_t **at, uint32_t **other, size_t n)
 
 	for (int shift = 0; start && shift < 64; shift += 16) {
 		bool alike = false;
-
 		memset(start, 0, (DIGITS + 1) * sizeof *start);
 		for (size_t i = 0; i < n; soon(v, *at, i++, n))
 			start[(key_of(v[(*at)[i]]) >> shift & (DIGITS - 1)) + 1]++;
@@ -175,7 +174,6 @@ drain(struct flood *f, const uint8_t *chosen)
 	while (f->first < f->last) {
 		const uint32_t i = f->queue[f->first++];
 		const size_t n = grid_near(&f->grid, i, near);
-
 		take(f, i);
 		for (size_t k = 0; k < n; k++)
 			if (chosen[near[k]] && !f->part[near[k]] && f->v[near[k]] == f->v[i])
@@ -197,7 +195,6 @@ take_level(struct flood *f, const uint32_t *at, size_t n, const uint8_t *chosen)
 	for (size_t i = 0; i < n; i++) {
 		const size_t nears = grid_near(&f->grid, at[i], near);
 		bool reached = false;
-
 		for (size_t k = 0; k < nears; k++)
 			reached |= f->part[near[k]] && f->part[near[k]] != QUEUED;
 		if (reached)
@@ -235,7 +232,6 @@ split(const struct order_shape *s, const double *v, const uint8_t *chosen, doubl
 		const size_t next = at[i + 8 < m ? i + 8 : i],
 			     near[3] = {next, next < s->w ? next : next - s->w,
 					next + s->w < n ? next + s->w : next};
-
 		for (int k = 0; k < 6; k++) /* its neighbours, too */
 			__builtin_prefetch(k % 2 ? (void *)(v + near[k / 2]) : part + near[k / 2]);
 		for (to = i + 1; to < m && v[at[to]] == v[at[i]];)
@@ -299,7 +295,6 @@ push_sample(struct waiting *q, uint32_t i)
 	q->ends[at] = (struct ends){i, i};
 	for (int f = 0; f < q->floors; f++, at /= 64) {
 		const bool known = q->floor[f][at / 64] != 0;
-
 		q->floor[f][at / 64] |= (uint64_t)1 << at % 64;
 		if (known)
 			return;
@@ -351,7 +346,6 @@ flood(const struct order_shape *s, struct waiting *q, uint32_t *part)
 			push_sample(q, k);
 	while (pop(q, &i)) {
 		const size_t nears = grid_near(&grid, i, near);
-
 		for (size_t k = 0; k < nears; k++)
 			if (!part[near[k]]) {
 				part[near[k]] = part[i];

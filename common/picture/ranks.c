@@ -50,7 +50,6 @@ tabulate(struct ranks *r, size_t entries)
 	memset(weight, 0, entries * sizeof *weight);
 	for (size_t from = 0; from < r->n; from += turn) {
 		const size_t some = r->n - from < turn ? r->n - from : turn;
-
 		memset(hist, 0, 2 * teams * sizeof *hist);
 #pragma omp parallel for schedule(static) num_threads(r->threads) if (some > 8 * BLOCK)
 		for (size_t at = 0; at < some; at += BLOCK) {
@@ -58,7 +57,6 @@ tabulate(struct ranks *r, size_t entries)
 			const uint16_t *word = (const uint16_t *)r->data + from + at;
 			const size_t n = block_size(some, at);
 			uint32_t(*mine)[DIGITS] = hist + 2 * omp_get_thread_num();
-
 			for (size_t i = 0; i < n && entries == 256; i++)
 				mine[i % 2][byte[i]]++;
 			for (size_t i = 0; i < n && entries != 256; i++)
@@ -70,7 +68,6 @@ tabulate(struct ranks *r, size_t entries)
 	}
 	for (size_t d = 0; d < entries; d++) {
 		const uint16_t bits = (uint16_t)d;
-
 		sample_load(&v, &bits, r->type, 1);
 		value[d] = (float)v; /* exact */
 	}
@@ -122,7 +119,6 @@ ranks_extremes(const struct ranks *r)
 		const size_t n = block_size(r->n, at);
 		struct sample_stats here;
 		double v[2 * BLOCK];
-
 		ranks_load(r, at, n, v);
 		sample_stats_start(&here);
 		sample_stats_add(&here, v, n);
@@ -145,14 +141,12 @@ WEIR_CLONES_OF(struct ranks_sums, measure,
 	for (size_t at = 0; at < r->n; at += BLOCK) {
 		const size_t some = block_size(r->n, at);
 		const double *w = r->weight ? r->weight + at : NULL;
-
 		ranks_load(r, at, some, v);
 #pragma omp simd reduction(+ : n, below, sum, square)
 		for (size_t i = 0; i < some; i++) {
 			const bool in = (v[i] >= lo) & (v[i] <= hi);
 			const bool under = (v[i] >= -DBL_MAX) & (v[i] < lo);
 			const double by = w ? w[i] : 1, d = in ? v[i] * unit - about * unit : 0;
-
 			n += in ? by : 0;
 			below += under ? by : 0;
 			sum += by * d;
@@ -244,7 +238,6 @@ count_digits(struct ranks *r, const uint64_t prefix[2], int level)
 		size_t(*mine)[DIGITS] = thread ? more + 2 * (thread - 1) : hist;
 		double v[2 * BLOCK];
 		uint64_t key[BLOCK];
-
 		ranks_load(r, at, n, v);
 		if (has_short_keys(r))
 			short_keys(key, v, n);
@@ -253,7 +246,6 @@ count_digits(struct ranks *r, const uint64_t prefix[2], int level)
 		for (size_t i = 0; i < n; i++) {
 			const uint64_t k = key[i] >> 16 * level;
 			const size_t by = weight ? (size_t)weight[at + i] : 1;
-
 			if (k >> 16 == a)
 				mine[0][k & (DIGITS - 1)] += by;
 			if (a != b && k >> 16 == b)
@@ -283,7 +275,6 @@ ranks_find(struct ranks *r, const size_t rank[2], double found[2])
 	for (int level = first; level >= 0; level--) {
 		const bool same = prefix[0] == prefix[1];
 		const size_t(*hist)[DIGITS] = (const size_t(*)[DIGITS])r->table + 2 * level;
-
 		count_digits(r, prefix, level);
 		for (int e = 0; e < 2; e++) {
 			/* At the top, digit 0 counts what is not finite. */
@@ -323,7 +314,6 @@ ranks_count(const struct ranks *r, double unit, double lo, double width, size_t 
 		for (size_t i = 0; i < some; i++)
 			if (isfinite(v[i])) {
 				const double bin = n > 1 ? (unit * v[i] - unit * lo) / width : 0;
-
 				count[bin < (double)n ? (size_t)bin : n - 1] +=
 				    r->weight ? (size_t)r->weight[at + i] : 1;
 			}
@@ -372,7 +362,6 @@ find_triangle(const size_t *count, size_t bins)
 	for (size_t k = 0; k < wide; k++) {
 		const size_t at = up ? bins - 1 - k : k;
 		const double d = (double)count[peak] * (double)k - (double)wide * (double)count[at];
-
 		best = d > most ? at : best;
 		most = d > most ? d : most;
 	}

@@ -32,10 +32,8 @@ find_perimeters(const struct label *l, const int32_t *map, struct shape *shape)
 				     map[i - row] != map[i] || map[i + row] != map[i]);
 	for (size_t i = row; edge && i < row * (l->h + 1); i++) {
 		int near[3] = {0};
-
 		for (int k = 0; edge[i] && k < 8; k++) {
 			const size_t j = i + (size_t)to[k].at;
-
 			near[(to[k].x != 0) + (to[k].y != 0)] += edge[j] && map[j] == map[i];
 		}
 		if (edge[i])
@@ -97,7 +95,6 @@ find_side(const struct span *s, const size_t box[3], size_t z, int sign, struct 
 					     end_of(s, box, y / 2, z / 2 + 1, sign)) /
 						2;
 		const struct corner p = {{2 * x + sign - row, (double)y, (double)z}, NULL};
-
 		if (x == INFINITY || other - x <= !row)
 			continue;
 		while (n > 1 && (c[n - 1].x[0] - c[n - 2].x[0]) * (p.x[1] - c[n - 2].x[1]) >=
@@ -137,7 +134,6 @@ make_facet(const struct corner *a, const struct corner *b, const struct corner *
 
 	for (int d = 0; d < 3; d++) {
 		const int i = (d + 1) % 3, k = (d + 2) % 3;
-
 		f.n[d] = (b->x[i] - a->x[i]) * (c->x[k] - a->x[k]) -
 			 (b->x[k] - a->x[k]) * (c->x[i] - a->x[i]);
 	}
@@ -151,7 +147,6 @@ give_corners(struct facet *begin, const struct facet *end, struct corner *p)
 {
 	for (struct corner *next; p; p = next) {
 		struct facet *f = begin;
-
 		next = p->next;
 		while (f < end && height(f, p) <= 0)
 			f++;
@@ -189,7 +184,6 @@ find_hull(struct corner *c, size_t n, struct facet *f)
 
 	for (size_t k = 0; k < 8; k++) {
 		const size_t odd = (k ^ k >> 1 ^ k >> 2) & 1, i = 2 - odd, j = 1 + odd;
-
 		f[k] = make_facet(&c[k & 1], &c[2 * i + (k >> i & 1)], &c[2 * j + (k >> j & 1)]);
 	}
 	for (size_t i = 6; i < n; i++)
@@ -198,13 +192,11 @@ find_hull(struct corner *c, size_t n, struct facet *f)
 	for (struct facet *of = end; of-- > f;) {
 		const struct corner *p = of->above, at = p ? *p : *c;
 		struct facet *below = end, *more = end;
-
 		if (!p)
 			continue;
 		for (struct facet *g = f; g < below;)
 			if (height(g, &at) > 0) {
 				const struct facet swap = *g;
-
 				*g = *--below;
 				*below = swap;
 			} else
@@ -238,7 +230,6 @@ fill_rows(struct span *s, const size_t box[3], const struct facet *f)
 			const double i =
 			    (f->off - f->n[1] * y - f->n[2] * z - f->n[0]) / (2 * f->n[0]);
 			bool in = true;
-
 			for (int e = 0; e < 3; e++)
 				in &= f->n[0] * ((v[e + 1][1] - v[e][1]) * (z - v[e][2]) -
 						 (v[e + 1][2] - v[e][2]) * (y - v[e][1])) >=
@@ -259,7 +250,6 @@ find_furthest(const struct corner *c, size_t n, const struct corner *from)
 	for (size_t i = 0; i < n; i++) {
 		const double x = c[i].x[0] - from->x[0], y = c[i].x[1] - from->x[1],
 			     z = c[i].x[2] - from->x[2], sum = x * x + y * y + z * z;
-
 		most = sum > most ? sum : most;
 	}
 	return sqrt(most);
@@ -274,7 +264,6 @@ find_feret(struct corner *c, size_t n, const size_t box[3], double to[3][3], siz
 	c[n] = (struct corner){{(double)box[0], (double)box[1], (double)box[2]}, NULL};
 	for (size_t i = 0; i <= n; i++) {
 		const double x = c[i].x[0] / 2, y = c[i].x[1] / 2, z = c[i].x[2] / 2;
-
 		for (size_t d = 0; d < 3; d++)
 			c[i].x[d] = d < dims ? to[d][0] * x + to[d][1] * y + to[d][2] * z : 0;
 	}
@@ -292,12 +281,10 @@ fill_flat(struct span *s, const size_t box[3], struct corner *c)
 {
 	for (int right = 0; right < 2; right++) {
 		const size_t n = find_side(s, box, 1, right ? -1 : 1, c);
-
 		for (size_t i = 0; i + 1 < n; i++) {
 			const struct corner up = {{c[i].x[0], c[i].x[1], 2}, NULL};
 			const struct facet wall =
 			    make_facet(&c[right ? i : i + 1], &c[right ? i + 1 : i], &up);
-
 			fill_rows(s, box, &wall);
 		}
 	}
@@ -355,14 +342,12 @@ find_hulls(const struct label *l, const int32_t *map, double to[3][3], size_t di
 			     most = 2 * (2 * box[1] + 1) * (2 * box[2] + 1);
 		struct span *s = weir_xalloc(box[1] * box[2], sizeof *s);
 		struct corner *c = weir_xalloc(most + 6, sizeof *c);
-
 		for (size_t i = 0; i < box[1] * box[2]; i++)
 			s[i] = (struct span){0, -1};
 		for (size_t j = last[k + 1]; j; j = run[j].before) {
 			const size_t at = run[j].first, y = at % plane / row - 1 - g->lo[1],
 				     z = at / plane - !flat - g->lo[2];
 			struct span *its = &s[z * box[1] + y];
-
 			size_t end = at;
 
 			while (its->last < 0 && map[end] == map[at])
@@ -402,12 +387,10 @@ find_shares(const struct neighbour *to, int n, const double step[3], const doubl
 			     x = sqrt(1 - z * z) * cos(turn), y = sqrt(1 - z * z) * sin(turn);
 		double most = -1;
 		int best = 0;
-
 		for (int k = 0; k < n; k++) {
 			const double cosine = (to[k].x * step[0] * x + to[k].y * step[1] * y +
 					       to[k].z * step[2] * z) /
 					      length[k];
-
 			best = cosine > most ? k : best;
 			most = cosine > most ? cosine : most;
 		}

@@ -237,7 +237,6 @@ measures_map(double v[MEASURES], const struct table *t)
 
 	for (int i = 0; i < 2; i++) {
 		const double size = fabs(map_cut_of(t->x, img_row_axis(t->x) + i).step);
-
 		edge[0][i] = lo[i] + .5 - size / 2;
 		edge[1][i] = hi[i] + .5 + size / 2;
 		lo[i] = INFINITY;
@@ -299,7 +298,6 @@ table_put_csv(const struct table *t, struct raw_out *out)
 	for (size_t i = 0; i < t->l->n; i++) {
 		const size_t n = fill_row(v, t, i);
 		size_t used = 0;
-
 		for (size_t k = 0; k < n; k++) {
 			/* Whole numbers have all digits. */
 			const bool sky = t->world.kind == WORLD_SKY && k + 2 >= n,

@@ -23,7 +23,6 @@ WEIR_CLONES(normalise_scaled, (double *v, size_t n, double s, double lo, double 
 	for (size_t i = 0; i < n; i++) {
 		const double t = (s * v[i] - lo) / (hi - lo);
 		const double most = t < 1 ? t : 1;
-
 		v[i] = t > 0 ? most : 0;
 	}
 }
@@ -82,7 +81,6 @@ WEIR_CLONES(take_logarithms, (double *v, size_t n), (v, n))
 		const double x = tiny ? v[i] * 0x1p54 : v[i];
 		uint64_t u, whole;
 		double m, e;
-
 		memcpy(&u, &x, sizeof u);
 		/* Adding makes numbers from sqrt(2) on overflow into the exponent. */
 		const uint64_t shifted = u + (0x3ff0000000000000 - 0x3fe6a09e667f3bcd);
@@ -123,7 +121,6 @@ block_of_colours(const struct tone *t, const double *v, size_t n, void *level, s
 	fade(s, n, t->gamma);
 	for (size_t i = 0; i < n; i++) {
 		const double full = isnan(v[i]) ? 0 : 1, rest = isnan(v[i]) ? 0 : 1 - s[i];
-
 		rgb[3 * i] = v[i] < 0 ? rest : full;
 		rgb[3 * i + 1] = rest;
 		rgb[3 * i + 2] = v[i] > 0 ? rest : full;
@@ -213,7 +210,6 @@ tone_levels(const struct tone *t, const struct img *x, size_t first, size_t n, v
 	for (size_t at = 0; at < n; at += TONE_BLOCK) {
 		const size_t some = n - at < TONE_BLOCK ? n - at : TONE_BLOCK;
 		double v[2 * TONE_BLOCK];
-
 		if (t->table) {
 			look_up[size - 1][wide]((const char *)x->data + (first + at) * size, some,
 						t->table, (char *)level + at * (1 + wide));
@@ -269,7 +265,6 @@ tone_find_range(struct tone *t, const struct tone_end end[2], const struct img *
 		const size_t last = all.finite ? all.finite - 1 : 0;
 		size_t rank[2] = {0};
 		bool inside = false;
-
 		for (int e = 0; e < 2 && all.finite; e++) {
 			if (end[e].is_percentile)
 				rank[e] = (size_t)(end[e].v / 100 * (double)last + .5);

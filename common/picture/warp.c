@@ -67,7 +67,6 @@ make_table(struct warp *w, enum warp_kernel kernel)
 	memset(w->weight, 0, sizeof w->weight);
 	for (int p = 0; p <= PHASES; p++) {
 		double *to = w->weight[p], sum = 0;
-
 		for (int k = 0; k < w->taps; k++)
 			sum += to[k] =
 			    weigh(kernel, fabs((double)p / PHASES - k + (w->taps - 1) / 2));
@@ -104,14 +103,12 @@ WEIR_CLONES(sum_row,
 	for (size_t i = 0; i < n; i++) {
 		const double at[2] = {x[i], y[i]};
 		double w[2][LANES];
-
 		to[i] = NAN;
 		if (isnan(at[0]))
 			continue;
 		for (int k = 0; k < 2; k++) {
 			const double f = (at[k] - trunc(at[k])) * PHASES;
 			const lanes *const a = (const lanes *)table[(size_t)f];
-
 			*(lanes *)w[k] = a[0] + (f - trunc(f)) * (a[1] - a[0]);
 		}
 		const double *v = from.at + ((ptrdiff_t)at[1] - before - from.y) * from.stride +
@@ -191,7 +188,6 @@ find_way(const struct warp *w, struct tile *t)
 	}
 	for (int n = 0; n < 4 && !single; n++) {
 		const double u = n % 2 - .5, v = n / 2 - .5;
-
 		any |= find_place(w, t, u, v, at);
 		for (int i = 0; i < 2; i++)
 			good &= fabs(find_at(t->at[i], u, v) - at[i]) <= bound;
@@ -215,7 +211,6 @@ WEIR_CLONES(place_row,
 			     s = floor(q + .5), a = fabs(p - r) <= reach ? r : p,
 			     b = fabs(q - s) <= reach ? s : q;
 		const bool in = (a >= 0) & (a <= last[0]) & (b >= 0) & (b <= last[1]);
-
 		x[i] = in ? a : NAN;
 		y[i] = in ? b : NAN;
 	}
@@ -232,7 +227,6 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 	for (size_t j = 0; j < t->ny; j++) {
 		const double v = (double)(2 * j + 1) / ny - 1;
 		double *x = k->x + j * t->nx, *y = k->y + j * t->nx;
-
 		for (int i = 0; i < 2; i++)
 			find_row(t->at[i], v, c[i]);
 		place_row(x, y, (int)t->nx, (const double(*)[3])c, last, w->taps > 1 ? near : .5);
@@ -248,7 +242,6 @@ place_tile(const struct warp *w, struct work *k, struct tile *t, ptrdiff_t box[4
 		for (size_t i = 0; w->flux && i < t->nx; i++) {
 			const double u = (double)(2 * i + 1) / nx - 1;
 			double d[2];
-
 			for (int m = 0; m < 2; m++)
 				d[m] = find_at(t->at[m], u, v + 1 / ny) -
 				       find_at(t->at[m], u, v - 1 / ny);
@@ -275,7 +268,6 @@ load_window(const struct warp *w, struct work *k, const char *picture, size_t pl
 
 	for (ptrdiff_t y = at.y; y <= box[3] + after; y++, row += at.stride) {
 		const char *v = picture + ((size_t)(y * width + from) * w->c + plane) * size;
-
 		for (ptrdiff_t x = 0; x < at.stride; x++)
 			row[x] = NAN;
 		if (y < 0 || y >= (ptrdiff_t)w->h)
@@ -320,7 +312,6 @@ fill_tile(const struct warp *w, struct work *k, const char *picture, const struc
 			from = load_window(w, k, picture, c, box);
 		for (size_t j = 0; j < t->ny; j++) {
 			const size_t at = j * t->nx;
-
 			sum_row(k->row, k->x + at, k->y + at, t->nx, w->weight, w->taps, from);
 			for (size_t i = 0; w->flux && i < t->nx; i++)
 				k->row[i] *= k->area[at + i];
@@ -353,7 +344,6 @@ cut_tile(const struct warp *w, struct work *k, const char *picture, struct tile 
 		for (size_t i = 0; i < t.nx; i += nx) {
 			const struct tile quarter = {t.i + i, t.j + j, i ? t.nx - i : nx,
 						     j ? t.ny - j : ny};
-
 			fits &= cut_tile(w, k, picture, quarter, to + (j * w->W + i) * pixel);
 		}
 	return fits;
@@ -371,7 +361,6 @@ warp_rows(struct warp *w, const void *picture, size_t j, size_t n, void *rows)
 		const size_t x = tile % across * TILE, y = tile / across * TILE;
 		const struct tile t = {x, j + y, w->W - x < TILE ? w->W - x : TILE,
 				       n - y < TILE ? n - y : TILE};
-
 		fits = cut_tile(w, &w->work[omp_get_thread_num()], picture, t,
 				(char *)rows + (y * w->W + x) * pixel) &&
 		       fits;
@@ -397,7 +386,6 @@ warp_plan(enum warp_kernel kernel, bool flux, enum img_type type, const struct w
 	w->W = grid->n;
 	for (int i = 0; i < 4; i++) {
 		const struct img *x = w->world[i / 2]->x;
-
 		w->cut[i / 2][i % 2] = map_cut_of(x, img_row_axis(x) + i % 2);
 	}
 	make_table(w, kernel);

@@ -43,7 +43,6 @@ find_pixel(const struct world *w, const double *p, int n, double pixel[IMG_MAXDI
 
 	for (int i = 0; i < IMG_MAXDIM; i++) {
 		const double min = i < w->x->dim ? w->x->axis[i].min : 0;
-
 		pixel[i] = 1 + (i >= row && i < row + n ? p[i - row] : isnan(min) ? 0 : min);
 	}
 	return pixel + row;

@@ -420,7 +420,6 @@ axiskeys_choose_traces(struct img *y, const struct axis_choice c[2], bool exchan
 	for (size_t i = 0; i < LISTS; i++) {
 		const char *text = img_key(y, names[i]);
 		const size_t n = text ? axiskeys_count(text) : 0;
-
 		if (!n || (n != c[0].n && (n % c[0].n || n / c[0].n != c[1].n)))
 			continue;
 		choose(y, names[i], text, n, c, exchanged);
@@ -465,7 +464,6 @@ axiskeys_lay_traces(struct img *y, const struct img *x, size_t first)
 		const bool known = old && axiskeys_count(old) == all;
 		const char **add = split(text, n),
 			   **word = known ? split(old, all) : weir_xalloc(all, sizeof *word);
-
 		for (size_t k = 0; !known && k < all; k++)
 			word[k] = "nan";
 		for (size_t k = 0; k < n; k++)
@@ -483,7 +481,6 @@ all_same(const struct img *x, size_t n, const char *name)
 
 	for (size_t i = 1; i < n; i++) {
 		const char *text = img_key(&x[i], name);
-
 		if (!first != !text || (first && strcmp(first, text)))
 			return false;
 	}
@@ -498,7 +495,6 @@ stack_list(struct img *y, const struct img *x, size_t n, const char *name)
 
 	for (size_t i = 0; i < n; i++) {
 		const char *text = img_key(&x[i], name);
-
 		if (!text || x[i].dim != 2 || axiskeys_count(text) != x[i].axis[1].n)
 			return false;
 		room += strlen(text) + 1;

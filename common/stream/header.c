@@ -35,7 +35,6 @@ take_vector(char **s, int *dim, double v[IMG_MAXSPACE])
 		return false;
 	do {
 		char *end;
-
 		if (n == IMG_MAXSPACE)
 			return false;
 		v[n] = strtod(++at, &end);
@@ -280,7 +279,6 @@ set_directions(struct head *h, char *s)
 	for (int i = 0; i < x->dim; i++) {
 		struct img_axis *a = &x->axis[i];
 		double sum = 0;
-
 		if (!take_vector(&s, &x->space.dim, a->step))
 			return why_set(
 			    h->why,
@@ -548,7 +546,6 @@ put_axes(FILE *f, const struct img *x)
 
 	for (enum axis_field k = AXIS_SIZE; k <= AXIS_UNIT; k++) {
 		bool any = false;
-
 		for (int i = 0; i < x->dim; i++)
 			any |= has(&x->axis[i], k);
 		if (!any)

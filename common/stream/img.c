@@ -410,7 +410,6 @@ alpha_divide(struct img *x, void *data, size_t pixels)
 
 	for (size_t i = 0; i < pixels; i++) {
 		char *pixel = (char *)data + i * size;
-
 		sample_load(v, pixel, x->type, planes);
 		const double by = v[planes - 1] > 0 ? top / v[planes - 1] : 0;
 		for (size_t k = 0; k + 1 < planes; k++)

@@ -119,7 +119,6 @@ nodata_count(const struct nodata *d, const void *v, size_t n)
 
 	for (size_t i = 0, some; i < n; i += some) {
 		uint32_t sum = 0;
-
 		some = n - i < CHUNK ? n - i : CHUNK;
 		nodata_mark(d, is, (const char *)v + i * size, some);
 		for (size_t k = 0; k < some; k++)

@@ -122,7 +122,6 @@ frame_of(const struct img *x, struct frame *f)
 		return POSITIONS;
 	for (int i = 0; i < 2; i++) {
 		const char *type = card_text(x, "CTYPE%d", i + 1);
-
 		f->v[i] = card_number(x, 0, "CRVAL%d", i + 1);
 		f->p0[i] = card_number(x, 0, "CRPIX%d", i + 1) - 1;
 		for (int j = 0; j < 2; j++)
@@ -140,7 +139,6 @@ find_coordinates(const struct img *x, const struct frame *f, bool last, double u
 
 	for (int i = 0; i < 2; i++) {
 		const struct img_axis *a = &x->axis[img_row_axis(x) + i];
-
 		p[i] = (isnan(a->min) ? 0 : a->min) - f->p0[i];
 		if (last)
 			p[i] += (double)(a->n - 1) * (isnan(a->spacing) ? 1 : a->spacing);
@@ -195,7 +193,6 @@ place_compare(const struct img *x, const struct img *y, double most, const char 
 		const int i = k % 2;
 		const struct img_axis *a = &x->axis[row + i], *b = &y->axis[row + i];
 		double u[2], w[2];
-
 		find_coordinates(x, &f, k / 2, u);
 		find_coordinates(y, &g, k / 2, w);
 		move(u, f.v, g.v, longitude(&g));

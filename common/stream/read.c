@@ -228,7 +228,6 @@ skip_blocks(struct raw_in *in, size_t count)
 
 	while (count) {
 		const size_t n = count < sizeof sink / in->size ? count : sizeof sink / in->size;
-
 		read_block(in, sink, n);
 		count -= n;
 	}

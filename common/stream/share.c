@@ -128,7 +128,6 @@ share_set(struct img *y, const struct share *p, uint64_t hash, const struct shar
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct share_cut *c = &place->cut[i];
-
 		word_append(text, sizeof text, " %d:%zu/%zu", c->axis, c->first, c->total);
 		if (!isnan(c->min))
 			word_append(text, sizeof text, "@%.17g", c->min);
@@ -216,7 +215,6 @@ fits(const struct img *x, const struct share_place *place)
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct share_cut *c = &place->cut[i];
-
 		if (c->axis >= last || x->axis[c->axis].n > c->total - c->first)
 			return false;
 		for (int k = c->axis + 1; k < x->dim; k++)
@@ -272,7 +270,6 @@ share_restore(struct img *x, const struct share_place *place)
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		const struct share_cut *c = &place->cut[i];
-
 		x->axis[c->axis].n = c->total;
 		x->axis[c->axis].min = c->min;
 		/* tile:=x0 y0 W H of these rows becomes that of the first row. */
@@ -305,7 +302,6 @@ slices_open(struct slices *s, const struct opt_common *o, uint64_t hash, struct 
 	s->before[0] = 0;
 	while (raw_next(in, &x)) {
 		const size_t n = count(with, &x);
-
 		if (share_is(&x))
 			raw_die(in,
 				"--part: this is a share itself; rawjoin makes the whole of it");

@@ -30,7 +30,6 @@ spool(int from, const char *name, bool foreign)
 		die("%s: no temporary file in %s: %s", name, scratch_directory(), strerror(errno));
 	for (; (some = read(from, block, BLOCK)) > 0; first = false) {
 		const char *what = first && foreign ? foreign_what(block, (size_t)some) : NULL;
-
 		if (what)
 			die("%s: this is %s", name, what);
 		for (ssize_t done = 0, put; done < some; done += put)
@@ -182,7 +181,6 @@ tempfile_each(const struct opt_program *program, int argc, char **argv, void *ar
 	stats_start(&st);
 	for (size_t i = 0; i < (npath ? npath : 1); i++) {
 		struct tempfile d = open_operand(npath ? path[i] : "-");
-
 		convert(args, &d, out, &st);
 		st.bytes_in += d.bytes;
 		tempfile_close(&d);

@@ -74,7 +74,6 @@ raw_words(struct raw_out *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char seen[VISIBLE] = "\t";
-
 		raw_text(out, seen, text[i] == '\t' ? 1 : visible_char(seen, text[i]));
 	}
 }

@@ -104,7 +104,6 @@ find_axes(struct args *a, const struct img *x, struct why *why)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		struct use *u = &a->use[i];
-
 		u->axis = axis_of(x, u->axis);
 		for (size_t k = 0; k < i; k++)
 			if (u->axis < AXIS_NAMED && u->axis == a->use[k].axis &&
@@ -180,7 +179,6 @@ change_axes(const struct raw_in *in, const struct args *args, struct img *y, str
 	for (size_t i = 0; i + args->norder < args->n; i++) {
 		const struct use *u = &args->use[i];
 		const size_t k = u->axis;
-
 		insist_on_axis(in, y, option_of[u->of], k);
 		if (u->of == MERGE || u->of == SPLIT)
 			continue;
@@ -269,10 +267,8 @@ follow_picture(const struct raw_in *in, const struct args *args, const struct im
 		raw_die(in, "%s", why.text);
 	for (size_t i = 0; i < args->n; i++) {
 		const struct use *u = &args->use[i];
-
 		for (int k = 0; k < 2; k++) {
 			size_t *at = k ? &t.y0 : &t.x0;
-
 			if (u->axis == (size_t)(row + k) && u->of == CROP)
 				*at += u->from;
 			else if (u->axis == (size_t)(row + k) && u->of == FLIP)
@@ -390,7 +386,6 @@ reshape(const struct raw_in *in, const struct args *args, struct img *y, const s
 		place[v->from[i]] = i;
 	for (const struct use *u = args->use; u < args->use + args->n; u++) {
 		const int k = place[u->axis];
-
 		if (u->of == MERGE && u > args->use && u[-1].of == MERGE) {
 			if (k != place[u[-1].axis] + 1)
 				raw_die(in, "--merge: axis %zu is not behind axis %zu", u->axis,

@@ -91,7 +91,6 @@ survey_box(const struct mesh *m, size_t box)
 
 	for (size_t i = 0; i < h; i++) {
 		const size_t at = (y + i) * m->w + x;
-
 		nodata_load(&m->missing, row, m->from + at * img_type_size(m->missing.type), w);
 		if (m->mask)
 			sample_threshold(is, row + m->w, m->mask + at * img_type_size(m->mask_type),
@@ -117,7 +116,6 @@ survey_box(const struct mesh *m, size_t box)
 	memset(count, 0, (hi + 1) * sizeof *count);
 	for (size_t i = 0; i < n; i++) {
 		const double level = (v[i] - least) / step + .5;
-
 		if (level >= 0 && level < levels)
 			count[(size_t)level + 1]++;
 	}
@@ -151,7 +149,6 @@ take_medians(const struct mesh *m, size_t side, const double *from, double *to, 
 	for (size_t box = 0; box < m->nx * m->ny; box++) {
 		const size_t x = box % m->nx, y = box / m->nx;
 		size_t n = 0, rx = side / 2 < x ? side / 2 : x, ry = side / 2 < y ? side / 2 : y;
-
 		rx = rx < m->nx - 1 - x ? rx : m->nx - 1 - x;
 		ry = ry < m->ny - 1 - y ? ry : m->ny - 1 - y;
 		for (; !n && rx < m->nx + m->ny; rx++, ry++)
@@ -160,7 +157,6 @@ take_medians(const struct mesh *m, size_t side, const double *from, double *to, 
 				     i++) {
 					const double here = from[j * m->nx + i];
 					size_t k = n;
-
 					for (; k && v[k - 1] > here; k--)
 						v[k] = v[k - 1];
 					v[k] = here;
@@ -186,7 +182,6 @@ WEIR_CLONES(spline,
 	d[0] = d[nodes - 1] = work[0] = 0;
 	for (size_t i = 1; i + 1 < nodes; i++) {
 		const double turn = f[(i + 1) * step] - 2 * f[i * step] + f[(i - 1) * step];
-
 		work[i] = 1 / (4 - work[i - 1]);
 		d[i] = (6 * turn - d[i - 1]) * work[i];
 	}
@@ -195,12 +190,10 @@ WEIR_CLONES(spline,
 	for (size_t x = 0, i = 0; x < n; i++) {
 		const size_t j = nodes > 1 ? i + 1 : i, end = j + 1 < nodes ? b * j + b / 2 : n;
 		const double p = f[i * step], q = f[j * step], slope = q - p - d[i] / 3 - d[j] / 6;
-
 		const double square = d[i] / 2, cube = (d[j] - d[i]) / 6;
 
 		for (; x < end; x++) {
 			const double t = ((double)(ptrdiff_t)x + .5) * by - .5 - (double)i;
-
 			to[x] = p + t * (slope + t * (square + t * cube));
 		}
 	}
@@ -218,7 +211,6 @@ put(const struct mesh *m, int of, bool without, enum img_type type, char *rows, 
 		for (size_t k = 0; k < n; k++) {
 			double *row = m->work + (size_t)omp_get_thread_num() * m->stride;
 			double *v = row + m->w;
-
 			spline(m->smooth[of] + y0 + k, m->nx, m->h, m->bw, v + 2 * m->w, row, m->w);
 			if (without)
 				nodata_load(&m->missing, v,

@@ -231,7 +231,6 @@ print_robust(struct raw_out *out, bool json, struct ranks *r, size_t n)
 
 	for (double had = 0; s.n != had;) {
 		const double m = ranks_percentile(r, 50, (size_t)s.below, (size_t)s.n);
-
 		had = s.n;
 		lo = fmax(lo, m - 3 * s.sd);
 		hi = fmin(hi, m + 3 * s.sd);
@@ -303,7 +302,6 @@ describe(void *options, struct raw_in *in, struct img *x, struct raw_out *out, s
 	sample_stats_start(&s);
 	if (args->robust || args->npercent || args->bins) {
 		size_t n;
-
 		if (img_is_complex(x))
 			raw_die(in, "complex numbers have no order; see rawaxes --slice");
 		raw_map(in, x);

@@ -84,7 +84,6 @@ look(FILE *f, struct share_file *to, struct why *why)
 
 	while ((c = getc(f)) != EOF) {
 		struct img x;
-
 		ungetc(c, f);
 		const int r = next_item(f, &x, why) || take_keys(&x, to, &at, &pieces, why);
 		img_free(&x);
@@ -201,7 +200,6 @@ shares_print_missing(char *const *path, size_t npath, size_t n, struct raw_out *
 		die("no memory");
 	for (size_t i = 0; i < npath; i++) {
 		const int r = shares_look(path[i], &f, &why);
-
 		first = first.share.n ? first : f;
 		if (f.share.n)
 			check_same_run(&first, &f);
@@ -267,7 +265,6 @@ samples_before(const struct img *whole, const struct share_place *place)
 
 	for (size_t i = 0; i < place->ncut; i++) {
 		size_t step = 1;
-
 		for (int k = 0; k < place->cut[i].axis; k++)
 			step *= whole->axis[k].n;
 		n += step * place->cut[i].first;
@@ -481,7 +478,6 @@ join(struct raw_in *in, struct raw_out *out, const struct args *args, struct sta
 	raw_next(in, &x);
 	if (args->how.map) {
 		struct map_frame frame = map_frame_of(in, &x);
-
 		raw_next(in, &x);
 		join_tiles(in, &x, &frame, out, args, st);
 		map_frame_free(&frame);
@@ -507,7 +503,6 @@ main(int argc, char **argv)
 	stats_start(&st);
 	if (args.missing) {
 		struct raw_out *out = raw_create(args.common.out, RAW_AS_TEXT);
-
 		shares_print_missing(args.path, args.npath, args.shares, out);
 		stats_close(&st, NULL, out, &args.common);
 		return 0;

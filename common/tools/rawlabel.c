@@ -207,7 +207,6 @@ read_all(struct args *args, struct raw_in *in, const struct img *x, const struct
 
 	for (size_t i = 0; i < n; i += w) {
 		double *v = r->values + i;
-
 		if (m->path) {
 			raw_read(m->in, r->from, w);
 			read_numbers(m->in, "--markers", &m->x, r->from, v, r->part + i, w, i / w);
@@ -278,7 +277,6 @@ read_item(struct args *args, struct raw_in *in, const struct img *x, struct labe
 		double *v = r->values + i * step;
 		uint32_t *part = r->part + i * step;
 		uint8_t *chosen = r->chosen + i * step;
-
 		if (!whole) {
 			take(args, in, x, r->from, l->w);
 			if (args->labels)
@@ -440,7 +438,6 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 			     least = fmin(fmax(below, (double)args->min_size), 0x1p62);
 		struct label l;
 		struct row r;
-
 		check(in, label_open(&l, p.w, p.h, p.d,
 				     args->connectivity ? args->connectivity
 				     : p.deep		? 26

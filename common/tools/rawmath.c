@@ -190,7 +190,6 @@ load(const struct input *p, size_t at, size_t n, double *v)
 	}
 	for (size_t done = 0, some; done < n; done += some) {
 		const size_t from = (at + done) % p->count;
-
 		some = p->count - from < n - done ? p->count - from : n - done;
 		sample_load(v + done, (const char *)p->x.data + from * size, p->x.type, some);
 	}
@@ -270,7 +269,6 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 	for (size_t at = 0; at < count; at += CHUNK) {
 		const size_t n = count - at < CHUNK ? count - at : CHUNK;
 		size_t bad = n;
-
 		if (w->input[0].chunk) {
 			raw_read(w->input[0].in, w->input[0].chunk, n);
 			w->input[0].from = at;
@@ -282,7 +280,6 @@ compute(const struct work *w, size_t count, struct raw_out *out, struct stats *s
 		for (size_t b = 0; b < n; b += EXPR_BLOCK) {
 			const size_t some = n - b < EXPR_BLOCK ? n - b : EXPR_BLOCK;
 			double v[EXPR_BLOCK];
-
 			evaluate(w, w->args->expr.n, at + b, some, v);
 			for (size_t i = 0; !img_is_float(w->type) && i < some; i++)
 				v[i] = rint(v[i]);
@@ -317,7 +314,6 @@ convert_item(struct args *args, struct input *input, struct raw_out *out, struct
 	for (size_t i = 0; i < args->ninput; i++) {
 		const struct img *x = &input[i].x, *of = &input[best].x;
 		const char *name = raw_name(input[i].in), *than = raw_name(input[best].in);
-
 		if (args->type < 0 && x->type >= IMG_I32 && x->type != IMG_F32)
 			type = IMG_F64;
 		if (i == best || input[i].count == 1)

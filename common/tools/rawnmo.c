@@ -78,7 +78,6 @@ read_table(struct args *a)
 	for (size_t n = 1; getline(&line, &size, f) > 0; n++) {
 		char *rest = line, *s = strsep(&rest, "#");
 		const char *number = word_next(&s), *list = number ? word_next(&s) : NULL;
-
 		if (number && (!list || word_next(&s) || !opt_number(number, &cdp) ||
 			       !(cdp > (a->knots ? a->knot[a->knots - 1].cdp : -INFINITY)) ||
 			       !add_knots(a, cdp, list)))
@@ -99,12 +98,10 @@ make_sinc(void)
 {
 	for (int i = 0; i <= STEPS; i++) {
 		double *w = sinc + i * POINTS, sum = 0;
-
 		for (int j = 0; j < POINTS; j++) {
 			const double at = j - (POINTS / 2 - 1) - (double)i / STEPS;
 			const double z = 5.8 * 5.8 / 4 * (1 - at * at / (POINTS * POINTS / 4));
 			double bessel = 0, term = 1;
-
 			for (int k = 1; k < 30; term *= z / (k * k), k++)
 				bessel += term;
 			w[j] = bessel * (at != 0 ? sin(M_PI * at) / (M_PI * at) : 1);
@@ -127,7 +124,6 @@ WEIR_CLONES(interpolate, (const double *x, const double *p, long first, long n, 
 		const double r = (at - (double)k) * STEPS, part = r - (double)(long)r;
 		const taps *w = (const taps *)(sinc + (long)r * POINTS), *v = (const taps *)(x + k);
 		const taps y = (w[0] + part * (w[1] - w[0])) * *v;
-
 		to[j] = r > 0
 			    ? (float)((y[0] + y[4] + (y[1] + y[5])) + (y[2] + y[6] + (y[3] + y[7])))
 			    : (float)x[k + 3];
@@ -149,7 +145,6 @@ WEIR_CLONES(find_times,
 {
 	for (size_t i = 0; i <= g->n; i++) {
 		const double t0 = g->t0 + number[i] * g->dt, s = x * slow[i] * (x * slow[i]);
-
 		t[i] = number[i] + s / ((sqrt(t0 * t0 + s) + t0 + DBL_MIN) * g->dt);
 	}
 }
@@ -169,7 +164,6 @@ correct(const struct gather *g, double x, const double *from, double *t, float *
 	q += g->inverse ? g->n + 1 : 0;
 	for (size_t j = first, i = first; g->inverse && j < g->n; j++) {
 		const double p = (double)j;
-
 		while (t[i + 1] <= p)
 			i++;
 		q[j] = p < t[i] ? -1 : (double)i + (p - t[i]) / (t[i + 1] - t[i]);
@@ -209,7 +203,6 @@ interpolate_cdps(const struct args *args, struct raw_in *in, const struct img *x
 	g->number = g->slow + g->n + 1;
 	for (size_t i = 0; i <= g->n; i++) {
 		const double t0 = g->t0 + (double)i * g->dt;
-
 		g->slow[i] = 1 / ((1 - w) * velocity(a, t0) + w * velocity(b, t0));
 		g->number[i] = (double)i;
 	}
@@ -250,7 +243,6 @@ correct_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 #pragma omp parallel for num_threads(threads) if (all * g.n > 1 << 13) reduction(| : kept)
 	for (size_t j = 0; j < all; j++) {
 		double *trace = work + (size_t)omp_get_thread_num() * stride;
-
 		memset(trace, 0, (g.n + POINTS) * sizeof *trace);
 		sample_load(trace + 3, (char *)x->data + j * size, x->type, g.n);
 		kept |= correct(&g, offset[j % n], trace, trace + g.n + POINTS, to + j * g.n);

@@ -67,7 +67,6 @@ read_places(struct args *args)
 	for (int line = 1; getline(&text, &size, f) > 0; line++) {
 		double v[COLUMNS + 1] = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 		int n = 0;
-
 		for (char *w; n < NAMES && (w = strtok_r(n ? NULL : text, ",; \t\r\n", &rest)); n++)
 			if (line == 1)
 				for (what[n] = 0; what[n] < COLUMNS && strcmp(w, columns[what[n]]);)
@@ -127,7 +126,6 @@ find_place(const struct args *args, size_t i, double s[COLUMNS])
 
 	for (int k = 0; k < 2; k++) {
 		const struct img_axis *a = &args->world.x->axis[img_row_axis(args->world.x) + k];
-
 		step[k] = isnan(a->spacing) ? 1 : a->spacing;
 		s[k] = (v[k] - (isnan(a->min) ? 0 : a->min)) / step[k];
 		s[XX + k] = v[XX + k] / step[k] / step[k];
@@ -256,7 +254,6 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 	edge[1] = edge_of(e, (double)box[2] - .5);
 	for (size_t y = box[2]; y < box[3]; y++) {
 		const size_t at = y * p->shape.w;
-
 		for (size_t k = 0; k < 3; k++)
 			if (from[k]->data)
 				load(row + k * p->shape.w + box[0], from[k], at + box[0],
@@ -268,7 +265,6 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 				     j = ((double)y - e->y - e->s * dx) * by[1],
 				     d = sqrt(i * i + j * j);
 			double w = 0;
-
 			if (ring)
 				w = d >= ring[0] && d < ring[1];
 			else if (!(fabs(d - 1) < rim))
@@ -381,13 +377,11 @@ put_places(struct raw_out *out, struct args *args)
 #pragma omp parallel for schedule(dynamic, 16) num_threads(threads) if (args->n > 64)
 	for (size_t i = 0; i < args->n; i++) {
 		double *to = all + i * (values + 1);
-
 		to[values] = measure_place(args, i, to);
 	}
 	for (size_t i = 0; i < args->n; i++) {
 		const double *place = args->place[i], *found = all + i * (values + 1);
 		double sky[2];
-
 		if (found[values] < 0)
 			continue;
 		raw_printf(out, "%.15g,%.15g", place[X], place[Y]);
@@ -425,7 +419,6 @@ measure_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 		raw_die(in, "it is not one picture of one plane; rawaxes --slice takes one");
 	for (int i = 0; i < 2; i++) {
 		const struct img *beside = i ? &args->owners : &args->deviations;
-
 		if (beside->data &&
 		    (!img_picture(beside, &n) || n.w != s->w || n.h != s->h || n.c * n.n != 1))
 			raw_die(in, "%s: the shapes differ", i ? "--labels" : "--noise");

@@ -79,7 +79,6 @@ slice_recall(const struct img *x, size_t n, struct img_axis *a)
 
 	for (size_t i = 0; i < n; i++) {
 		const double at = number_of(&x[i], slice_keys[0]);
-
 		even = even && fabs(at - first - (double)i * step) <= 1e-6 * fabs(step);
 		alike = alike && number_of(&x[i], slice_keys[1]) == number_of(&x[0], slice_keys[1]);
 	}
@@ -188,7 +187,6 @@ planes_write(const struct img *x, size_t first, size_t n, struct raw_out *out)
 		for (size_t k = 0; k < n; k++) {
 			const size_t p = first + k;
 			const char *from = x[p / planes].data;
-
 			sample_copy(block + k * size, n, from + (at * planes + p % planes) * size,
 				    (ptrdiff_t)planes, some, size);
 		}
@@ -345,7 +343,6 @@ put_all(const struct args *args, const struct raw_in *in, const struct group *g,
 		for (size_t b = 0; b < n; b += COMBINE_BLOCK) {
 			const size_t some = n - b < COMBINE_BLOCK ? n - b : COMBINE_BLOCK;
 			double(*v)[COMBINE_BLOCK] = work + (size_t)omp_get_thread_num() * g->n;
-
 			for (size_t i = 0; i < g->n; i++)
 				sample_load(v[i], (const char *)g->x[i].data + (at + b) * size,
 					    g->x[i].type, some);
@@ -387,7 +384,6 @@ put_running(const struct args *args, struct raw_in *in, struct img *x, struct ra
 	do {
 		for (size_t at = 0; at < count; at += STACKED) {
 			const size_t n = count - at < STACKED ? count - at : STACKED;
-
 			raw_read(in, from, n);
 			sample_load(v, from, x->type, n);
 			if (!begun)
@@ -401,7 +397,6 @@ put_running(const struct args *args, struct raw_in *in, struct img *x, struct ra
 	raw_head(out, &y);
 	for (size_t at = 0; at < count; at += STACKED) {
 		const size_t n = count - at < STACKED ? count - at : STACKED;
-
 		combine_finish(how, total + at, numbers + at, n);
 		write_block(&y, total + at, at, n, out);
 	}
@@ -515,7 +510,6 @@ put_places(const struct args *args, struct raw_in *in, struct img *x, struct raw
 
 	for (size_t k = 0; k < places; k++) {
 		struct img y;
-
 		img_copy_head(&y, x);
 		slice_note(&y, &x->axis[last], k);
 		if (x->dim == 3) { /* a stack of gathers: the offsets of this one */
@@ -549,7 +543,6 @@ put_planes(const struct args *args, struct raw_in *in, struct img *x, struct raw
 	raw_map(in, x);
 	for (size_t k = 0; k < planes; k++) {
 		struct img y;
-
 		img_copy_head(&y, x);
 		if (on_axis(x)) {
 			img_drop_axis(&y, 0);

@@ -159,7 +159,6 @@ any_equal(const struct args *args, int axis, size_t n, size_t count)
 {
 	for (size_t i = 1; i < count; i++) {
 		const struct span a = span_of(args, axis, n, i - 1), b = span_of(args, axis, n, i);
-
 		if (a.from == b.from && a.to == b.to)
 			return true;
 	}
@@ -217,7 +216,6 @@ open_rows(const struct args *args, struct raw_in *in, struct img *x, const struc
 	if (!raw_try_map(in, x)) {
 		for (size_t i = 0; i < ny; i++) {
 			const struct span r = span_of(args, 1, p->h, i);
-
 			most = r.to - r.from > most ? r.to - r.from : most;
 		}
 		if (p->n == 1) {
@@ -273,7 +271,6 @@ cut(void *options, struct raw_in *in, struct img *x, struct raw_out *out, struct
 	struct rows rows = open_rows(args, in, x, &p, ny);
 	for (size_t i = 0; i < nx * ny; i++) {
 		const struct span r = span_of(args, 1, p.h, i / nx);
-
 		if (args->only != ALL && (size_t)args->only != i)
 			continue;
 		advance(&rows, in, x, &p, r);

@@ -62,7 +62,6 @@ check(void *options)
 		die_usage("--range: '%s' with --log must be positive", args->range);
 	for (; args->ncut < args->slice.n; args->ncut++) {
 		const char *text = args->slice.v[args->ncut];
-
 		if (args->ncut == IMG_MAXDIM)
 			die_usage("--slice: more than %d of them", IMG_MAXDIM);
 		if (slice_parse(text, &args->cut[args->ncut]))
@@ -144,7 +143,6 @@ put(const struct tone *t, const struct img *x, const struct img *y, struct raw_o
 	raw_head(out, y);
 	for (size_t at = 0; at < n; at += BLOCK) {
 		const size_t some = n - at < BLOCK ? n - at : BLOCK;
-
 		tone_levels(t, x, at, some, level);
 		stats_charge(st, STATS_COMPUTE);
 		raw_write(out, level, some * planes);

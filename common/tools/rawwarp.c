@@ -104,7 +104,6 @@ describe(const struct args *args, struct img *y, const struct img *x)
 	for (int i = 0; i < 2; i++) {
 		struct img_axis *to = &y->axis[img_row_axis(x) + i];
 		const struct img_axis *from = &ref->axis[img_row_axis(ref) + i];
-
 		to->n = from->n;
 		to->min = from->min;
 		to->spacing = from->spacing;
@@ -160,7 +159,6 @@ warp_item(void *options, struct raw_in *in, struct img *x, struct raw_out *out, 
 	for (size_t i = 0; i < p.n; i++) {
 		const char *picture =
 		    (const char *)x->data + i * p.c * p.w * p.h * img_type_size(x->type);
-
 		for (size_t j = 0, n; j < h; j += n) {
 			n = h - j < most ? h - j : most;
 			if (!warp_rows(w, picture, j, n, rows))

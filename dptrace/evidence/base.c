@@ -375,7 +375,6 @@ strip_columns(struct walk *column, const struct grid *g, const struct origin *at
 {
 	for (int i = 0; i < g->nraw; i++) {
 		const double u = (.5 + (double)(i - g->ru) / g->sub) * g->hu;
-
 		column[i] = strip_walk(g, at->x + u * at->ex, at->y + u * at->ey, -at->ey, at->ex);
 	}
 }
@@ -482,7 +481,6 @@ sample_strip(const struct job *j, const float *plane)
 	walk_sample(&ref, 1, plane, im->w, im->h, (struct walk){mid.x, mid.y, 0, 0}, 0);
 	for (int col = 0; col < g->nraw; col++) {
 		float *out = j->scratch->raw + (size_t)col * raw_rows(g);
-
 		walk_sample(out, (int)used, plane, im->w, im->h, j->scratch->column[col], ref);
 		memset(out + used, 0, (raw_rows(g) - used) * sizeof *out);
 	}

@@ -121,7 +121,6 @@ curve_columns(struct walk *column, const struct grid *g, const struct curve *c)
 {
 	for (int i = 0; i < g->nraw; i++) {
 		const struct spot p = curve_place(c, (.5 + (double)(i - g->ru) / g->sub) * g->hu);
-
 		column[i] = strip_walk(g, p.x, p.y, p.nx, p.ny);
 	}
 }

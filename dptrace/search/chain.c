@@ -282,7 +282,6 @@ trace_back(struct chain *c)
 	for (int k = c->n - 1; k >= 0; k--) {
 		const struct segment *s = chain_segment(c, k);
 		int *at = chain_at(c, k), n = s->c.n;
-
 		const int link = best_last(c, k, k == c->n - 1 ? NULL : &next, start);
 		at[n - 1] = link % s->c.d[n - 1];
 		at[n - 2] = link / s->c.d[n - 1];

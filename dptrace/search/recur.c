@@ -178,7 +178,6 @@ slide_min(const struct gap *og, const struct gap *ig, const int *lo, const int *
 	for (int r = 0; r < og->nrow; r++) {
 		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
 		    h = hi[t] - ig->climb - ig->s0;
-
 		for (; next <= h && next < ig->nrow; next++) {
 			while (tail > head && in[queue[tail - 1]] >= in[next])
 				tail--;
@@ -203,7 +202,6 @@ WEIR_CLONES(slide_end,
 	for (int r = 0; r < og->nrow; r++) {
 		int t = r + og->s0 + og->climb, l = lo[t] - ig->climb - ig->s0,
 		    h = hi[t] - ig->climb - ig->s0;
-
 		l = at_least(l, a);
 		h = at_most(h, b);
 		out[r] = l <= h ? in[sign > 0 ? l : h] : NOWHERE;
@@ -346,7 +344,6 @@ max_of_rows(float *restrict o, const float *restrict row, size_t ld, int rows, i
 {
 	for (int x = 0; x < n; x += GROUP) {
 		float best[GROUP];
-
 		for (int k = 0; k < GROUP; k++)
 			best[k] = NEVER;
 		for (int r = 0; r < rows; r++)
@@ -405,7 +402,6 @@ WEIR_CLONES(sweep_block, (const struct sweep *w, int x0, int x1, int n, float *r
 			  b = at_most(x1, gap->to[s - gap->s0] + shift);
 		int l = at_least(w->lo[t] - w->climb_in, first),
 		    h = at_most(w->hi[t] - w->climb_in, last);
-
 		float *o = w->sign > 0 ? row_of(gap, gap->F, gap->ldf, s) + x0 + s
 				       : row_of(gap, gap->H, gap->lds, s) + x0 - s;
 
@@ -518,7 +514,6 @@ enter(struct segment *s, const float *entry)
 		const int slope = r + gap->s0;
 		float *f = gap->F + (size_t)r * gap->ldf;
 		float *score = gap->S ? gap->S + (size_t)r * gap->lds : room;
-
 		empty_row(f, gap->ldf);
 		for (int j = gap->from[r]; j < gap->to[r]; j++) {
 			const int first = j / GROUP * GROUP;

@@ -181,7 +181,6 @@ find_rank(const uint64_t *key, const uint8_t *cut, size_t n, size_t rank)
 	for (int shift = BITS - DIGIT; shift >= 0; shift -= DIGIT) {
 		size_t count[1 << DIGIT] = {0};
 		uint64_t digit = mask;
-
 		for (size_t e = 0; e < n; e++)
 			if (key[e] >> shift >> DIGIT == found)
 				count[key[e] >> shift & mask] += cut[e];

@@ -58,7 +58,6 @@ read_text(struct map *m, FILE *f, const char *path)
 
 	for (size_t line = 1; getline(&text, &size, f) > 0; line++) {
 		const size_t n = word_reals(text, ' ', v, EMST_MOSTDIM + HEAD);
-
 		if (n == HEAD && v[0] == 0)
 			continue;
 		if (n <= HEAD || (m->planes && n != m->planes + HEAD) ||

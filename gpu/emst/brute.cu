@@ -713,7 +713,6 @@ template <class T> struct point_edges {
 	{
 		const edge e = edges[i];
 		const u64 rank = rank_of(number[e.u], number[e.v]);
-
 		if (k <= SPAN)
 			return (unsigned)(k == LO ? rank : rank >> 32);
 		if (KEYS == D2 + 1)

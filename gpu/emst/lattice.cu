@@ -209,7 +209,6 @@ struct colour_edges {
 	key(unsigned i, unsigned k) const
 	{
 		const code_edge e = w.edges[i];
-
 		return k == LO ? e.lo : k == SPAN ? e.span : e.d2;
 	}
 
@@ -217,7 +216,6 @@ struct colour_edges {
 	ends(unsigned i) const
 	{
 		const code_edge e = w.edges[i];
-
 		return {grid_rank(w, e.lo), grid_rank(w, e.lo + e.span)};
 	}
 

@@ -48,7 +48,6 @@ template <unsigned bits> struct held {
 		const held c = diagonals ? between({__shfl_up_sync(FULL, w, 1)},
 						   {__shfl_down_sync(FULL, w, 1)})
 					 : *this;
-
 		return {k::smaller(i, k::larger(j, c.w))};
 	}
 };
@@ -81,7 +80,6 @@ template <> struct held<8> {
 	between(held l, held r) const
 	{
 		const unsigned both = k::larger(even, odd);
-
 		return {k::larger(both, k::from_left(l.odd, odd)),
 			k::larger(both, k::from_right(even, r.even))};
 	}
@@ -90,7 +88,6 @@ template <> struct held<8> {
 	{
 		const held own = open(j), most = open(i);
 		unsigned e = even, o = odd, l = 0, r = 0;
-
 		if (diagonals) {
 			const unsigned lane = threadIdx.x % 32;
 			/* At the ends of a row the other neighbour once more. */
@@ -164,7 +161,6 @@ template <> struct abreast<8> {
 	put(word *w, const word *c)
 	{
 		const word a = __byte_perm(c[0], c[1], 0x7351), b = __byte_perm(c[2], c[3], 0x7351);
-
 		w[0] = __byte_perm(a, b, 0x5410);
 		w[1] = __byte_perm(a, b, 0x7632);
 	}

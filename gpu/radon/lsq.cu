@@ -157,7 +157,6 @@ template <unsigned PART> struct maker {
 			   c = {turns ? -d.re * inverse : 0, turns ? -d.im * inverse : 0};
 		cplx below = {__shfl_up_sync(~0u, q[PART - 1].re, 1),
 			      __shfl_up_sync(~0u, q[PART - 1].im, 1)};
-
 		e *= 1 - c.re * c.re - c.im * c.im;
 		inverse = invert(e);
 		if (lane == 0)

@@ -610,7 +610,6 @@ open_walls(const struct morphrec_problem *a, void *J, const void *f, size_t firs
 			for (int dy = -1; dy <= 1; dy++) {
 				const size_t y = i % a->h + (size_t)dy, z = i / a->h + (size_t)dz;
 				const int away = (dy != 0) + (dz != 0);
-
 				/* Below 0 they are huge. */
 				if (y < a->h && z < a->d && away <= axes_of(a->conn))
 					open_row(a, J, f, i, z * a->h + y, away);

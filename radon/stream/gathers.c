@@ -290,7 +290,6 @@ rows_read(struct gathers *s, struct gather *g)
 	for (size_t r = 0; r < s->rows; r++) {
 		float *const row = x + r * n + s->skip;
 		const size_t left = s->rows - r;
-
 		if (!mapped && s->item.type != IMG_F32) {
 			raw_read(s->in, s->raw, s->n);
 			sample_load(s->wide, s->raw, s->item.type, s->n);
@@ -376,7 +375,6 @@ put_nearest(char *to, const double x[2], const double *offset, const double *num
 	for (size_t k = 0; k < m; k++) {
 		const double d = hypot(offset[2 * k] - x[0], offset[2 * k + 1] - x[1]);
 		const int i = d < least[0] ? 0 : 1;
-
 		if (!isfinite(number[k]) || !(d < least[i]))
 			continue;
 		least[1] = i ? d : least[0];

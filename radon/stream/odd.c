@@ -149,7 +149,6 @@ strength(const float *x, size_t nt)
 	for (double before = INFINITY; rms < .99 * before;) {
 		const double most = CREST * rms * CREST * rms;
 		double sum = 0;
-
 		for (size_t i = s.first; i < s.end; i++)
 			sum += fmin((double)x[i] * (double)x[i], most);
 		before = rms;

@@ -61,7 +61,6 @@ struct device {
 	hold(int slot, size_t n) const
 	{
 		void *at;
-
 		return gpu_hold(g, slot, n * sizeof(T), &at) ? NULL : static_cast<T *>(at);
 	}
 };

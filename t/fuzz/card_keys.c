@@ -41,7 +41,6 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	img_init(&x, IMG_F32, 2, sizes);
 	for (size_t at = 0; at < n; at += CARD) {
 		char name[CARD_PREFIX_LEN + CARD_NAME + 1], value[CARD + 1];
-
 		take_card(bytes + at, n - at, card);
 		turn_round(card);
 		card_to_key(card, name, value);

@@ -74,7 +74,6 @@ sky_place(const struct job *j, struct img *y)
 		const double value[] = {(double)(y->axis[a].n / 2 + 1), j->degrees[a],
 					j->centre[a]};
 		char name[24];
-
 		for (int i = 0; i < 3; i++) {
 			snprintf(name, sizeof name, "fits.%.5s%d", &"CRPIXCDELTCRVAL"[5 * i],
 				 a + 1);

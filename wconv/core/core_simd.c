@@ -326,7 +326,6 @@ untangle(const struct wconv_rfft *f, const vec *z, vec *x)
 		const real c = turn[2 * k], s = turn[2 * k + 1];
 		const vec er = a[0] + b[0], ei = a[1] - b[1], or = a[1] + b[1], oi = b[0] - a[0];
 		const vec tr = c * or +s * oi, ti = c * oi - s * or ;
-
 		x[2 * k] = er + tr;
 		x[2 * k + 1] = ei + ti;
 		x[2 * (m - k)] = er - tr;
@@ -348,7 +347,6 @@ tangle(const struct wconv_rfft *f, const vec *x, vec *z)
 		const vec er = a[0] + b[0], ei = a[1] - b[1], dr = a[0] - b[0], di = a[1] + b[1];
 		const vec or = c * dr - s * di, oi = c * di + s * dr;
 		vec *u = z + 2 * f->place[k], *v = z + 2 * f->place[m - k];
-
 		u[0] = er - oi;
 		u[1] = ei + or ;
 		v[0] = er + oi;

@@ -282,7 +282,6 @@ restore_results(const struct wconv_plan *p, struct work *w, size_t y, size_t row
 		const real *weight = w->x.weight + i * w->x.stride;
 		const vec *v = w->line + p->q.kw - 1,
 			  level = *(const vec *)(w->level + i * stride / 2 + y);
-
 		restore_rows(&p->rows, w->blend + i * p->rows.blocks * stride + 2 * y, stride,
 			     w->coefficient, w->line);
 		for (size_t x = 0; x < n; x++)

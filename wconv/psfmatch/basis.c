@@ -270,7 +270,6 @@ weigh_middle(const struct psfmatch *m, double u, double v)
 	for (size_t i = 0; i < samples; i++) {
 		const double dx = (double)(i % m->size) - half, dy = (double)(i / m->size) - half;
 		double k = 0;
-
 		for (size_t t = 0; t < terms; t++)
 			k += p[t] * (double)m->kernel[t * samples + i];
 		sum += k;
