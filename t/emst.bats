@@ -129,8 +129,8 @@ labels() {
 		1 1 1 1 1 1 1 1 1:-k_1 --functional=10 --cut=variance_-m_5
 		1 1 1 1 1 1 1 1 2:-k_2 --functional=.2 --functional=.01_-k_2
 		1 1 1 1 1 2 2 2 2:--cut=variance_-m_3 --cut=variance_-m_40% --cut=variance_-k_2_-m_3 --cut=variance_--min-pts=2_-k_2_-m_4
-		1 1 1 1 1 2 2 2 3:-k_3 --functional=.01
-		1 1 2 2 4 3 3 5 6:--quiet -k_6 --functional=1e-5
+		1 1 1 1 1 2 2 2 3:--quiet -k_3 --functional=.01
+		1 1 2 2 4 3 3 5 6:-k_6 --functional=1e-5
 	END
 	# With G = 0 a lightest part joins as soon as two differ.
 	lines <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2/1 1 1 1 1 2 2 2 2'

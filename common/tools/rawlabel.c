@@ -88,7 +88,8 @@ static const struct opt table[] = {
 static const struct opt_program program = {
     .what = "Finds the connected components of pictures and volumes, and measures them.",
     .example = "rawlabel --above=100 --min-size=9 coins.pgm | rawtopnm --labels >coins.ppm",
-    .table = table};
+    .table = table,
+    .common = OPT_THREADS};
 
 static bool
 is_outline(const struct args *args)
@@ -239,7 +240,7 @@ cut(const struct args *args, const struct raw_in *in, const struct img *x, const
 	if (args->by) {
 		D = weir_xalloc_large(l->w * l->h * l->depth, sizeof *D);
 		label_steps(x, l->depth > 1 ? 3 : 2, d.step);
-		check(in, distance(&d, 1, r->chosen, D));
+		check(in, distance(&d, par_threads(args->common.threads), r->chosen, D));
 	}
 	check(in, split(&s, D ? D : r->values, r->chosen, args->split, r->part));
 	weir_free(D);
