@@ -28,8 +28,9 @@ static const struct opt table[] = {
     {0, "min-pts", OPT_SIZE, AT(min_pts), "P", "HDBSCAN* with P pixels or points", 1, 0x1p31,
      .seen = AT(has_min_pts)},
     {0, "fill", OPT_FLAG, AT(fill), NULL, "with --min-pts: everything gets a class"},
-    {0, "genie", OPT_REAL, AT(genie), "G", "with -k: by Genie, while the Gini index is at most G",
-     0, 1, .absent = "0.3", .seen = AT(has_genie)},
+    {0, "genie", OPT_REAL, AT(genie), "G",
+     "with -k: by Genie, while the Gini index is at most G (points)", 0, 1, .absent = "0.3",
+     .seen = AT(has_genie)},
     {0, "distance", OPT_REAL, AT(distance), "D", "cut the edges longer than D", 0, 1e300,
      .seen = AT(has_distance)},
     {0, "functional", OPT_ABOVE, AT(functional), "LAMBDA",
@@ -173,7 +174,7 @@ check(const struct args *args)
 void
 args_parse(struct args *args, int argc, char **argv)
 {
-	*args = (struct args){0};
+	*args = (struct args){.genie = .3};
 	opt_parse(&program, argc, argv, args, &args->path, &args->npath);
 	if ((args->has_scale || args->map) && !args->has_to)
 		args->to = LABELS;

@@ -207,6 +207,14 @@ by_variance(const struct vertices *v, const struct args *args)
 	       !args->has_min_pts;
 }
 
+/* Tells whether Genie decides: for points with -k, unless an option asks for something else. */
+static bool
+by_genie(const struct vertices *v, const struct args *args)
+{
+	return args->has_genie || (v->points && args->has_k && !args->has_cut && !args->min_size &&
+				   !args->has_distance && !args->has_min_pts);
+}
+
 /* Marks the edges that the options cut. Sets *m to the least weight of a class, where forests have one. */
 static void
 cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dendrogram *d,
@@ -223,7 +231,7 @@ cut_tree(uint8_t *cut, uint64_t *m, const struct emst_tree *t, const struct dend
 				      args->min_size || args->neighbours ? weight_of(args->m, in, v)
 									 : 0},
 		    cut);
-	else if (args->has_genie)
+	else if (by_genie(v, args))
 		err = cut_genie(t, v->weight, args->genie, args->k, cut);
 	else if (args->has_distance)
 		cut_length(t, args->distance, cut);

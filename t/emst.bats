@@ -134,6 +134,10 @@ labels() {
 	END
 	# With G = 0 a lightest part joins as soon as two differ.
 	lines <(labels --genie=0 -k 2 && labels --genie -k 2) '1 1 1 1 1 2 2 2 2/1 1 1 1 1 2 2 2 2'
+	# Points have Genie's classes, which need not have like weight.
+	printf '%s\n' 0 1 2 3 4.5 5.5 6.5 7.5 20 21 | texttoraw >gap.nrrd
+	same <(for how in -k\ 2 '-k 2 --genie' '-k 2 --genie=.3'; do emst --to=labels $how gap.nrrd | rawtotext | xargs; done | sort -u) '1 1 1 1 1 1 1 1 2 2'
+	same <(emst --to=labels --cut=length -k 2 gap.nrrd | rawtotext | xargs) '2 2 2 2 1 1 1 1 1 1'
 	# No size leaves four or five: of the six of -m 1 those are joined that are nearest.
 	lines <(labels --cut=length -k 5 && labels --cut=length -k 4) '1 1 1 1 3 2 2 4 5/1 1 1 1 1 2 2 3 4'
 	# What more classes lower pays here only for the first cut.
