@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#define _Noreturn [[noreturn]] // our headers are C
 extern "C" {
 #include "t/bench/bench.h"
 #include "t/bench/emst.h"
