@@ -251,6 +251,11 @@ sum(const struct args *p, const struct ellipse *e, double level, const double ri
 		u[x] = fmin(fmax(((double)x - .5 - e->x) * by[0], -1), 1);
 		half[x] = half_disc(u[x]);
 	}
+	for (size_t y = box[2]; y < box[3]; y++) { /* all at once: rows are far apart */
+		const size_t at = y * p->shape.w + box[0];
+		__builtin_prefetch(p->places + at);
+		__builtin_prefetch((char *)from[0]->data + at * img_type_size(from[0]->type));
+	}
 	edge[1] = edge_of(e, (double)box[2] - .5);
 	for (size_t y = box[2]; y < box[3]; y++) {
 		const size_t at = y * p->shape.w;
