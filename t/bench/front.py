@@ -150,7 +150,7 @@ def fourier():
     return "`usfft`", "type 1, 200000 points, 512x512 modes, 1e-6", "usfft -T 1 -n 512,512 f.nrrd", peers
 
 
-def row(name, work, command, peers):
+def row(name, work, command, peers, each=False):
     times = {"avx512": [], "avx2": [], **{p: [] for p in peers}}
     for _ in range(ROUNDS):
         for level in ("avx512", "avx2"):
@@ -165,6 +165,10 @@ def row(name, work, command, peers):
             else:
                 times[peer].append(seconds(f))
     m = {k: np.median(v) for k, v in times.items() if v and v[0] is not None}
+    if each:
+        theirs = ", ".join(f"{p} {1e3 * m[p]:.1f} ms ({m[p] / m['avx512']:.1f})" for p in peers if p in m)
+        print(f"| {name} | {work} | {1e3 * m['avx512']:.1f} ms | {1e3 * m['avx2']:.1f} ms | {theirs or '-'} |", flush=True)
+        return
     best = min((p for p in peers if p in m), key=m.get, default=None)
     theirs = f"{best} | {1e3 * m[best]:.0f} ms | {m[best] / m['avx512']:.1f}" if best else "- | - | -"
     print(f"| {name} | {work} | {1e3 * m['avx512']:.0f} ms | {1e3 * m['avx2']:.0f} ms | {theirs} |", flush=True)
@@ -175,11 +179,16 @@ def processor():
     return found.group(1) if found else platform.machine()
 
 
-with tempfile.TemporaryDirectory() as where:
-    os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
-    os.chdir(where)
-    print(f"{processor()}, {os.cpu_count()} processors, {datetime.date.today()}\n")
-    print("| program | work | AVX-512 | AVX2 | best peer at hand | its time | ratio |")
-    print("|---|---|---|---|---|---|---|")
-    for job in (convolution, reconstruction, tree, trace, radon, labels, fourier):
-        row(*job())
+def table(jobs, head, each=False):
+    with tempfile.TemporaryDirectory() as where:
+        os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
+        os.chdir(where)
+        print(f"{processor()}, {os.cpu_count()} processors, {datetime.date.today()}\n")
+        print(head + "\n" + "|---" * (head.count("|") - 1) + "|")
+        for job in jobs:
+            row(*job(), each)
+
+
+if __name__ == "__main__":
+    table((convolution, reconstruction, tree, trace, radon, labels, fourier),
+          "| program | work | AVX-512 | AVX2 | best peer at hand | its time | ratio |")
