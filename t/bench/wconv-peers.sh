@@ -29,7 +29,7 @@ for module in scipy cv2; do
 	esac
 done
 echo "M = 4096, N_K = 32, N = 100, files to file"
-interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
+interleave -n 5 -b 'rm -f o.*' "${commands[@]}"
 
 echo "M = 4096, one kernel, N = 31"
 commands=('wconv=wconv -k one.nrrd i.nrrd >o.nrrd')
@@ -38,8 +38,7 @@ if command -v vips >/dev/null; then
 else
 	echo "vips: not installed"
 fi
-echo "hotpants: left out, Debian has no package of it"
-interleave -n 3 -b 'rm -f o.*' "${commands[@]}"
+interleave -n 5 -b 'rm -f o.*' "${commands[@]}"
 
 if $WEIR_PYTHON -c "import skimage, PIL" 2>/dev/null; then
 	echo "deconvolution: error inside, near the edges, seconds"
