@@ -16,6 +16,7 @@ struct job {
 	struct usfft_options o;
 	struct usfft_points pt;
 	double *x, *radians;	 /* [m][dim], [dim][m] */
+	double *s;		 /* [dim][m] targets of type 3 */
 	double *c, *f;		 /* [batch] values and modes */
 	void **values, **arrays; /* [batch] the same, one by one */
 	size_t modes, batch;
@@ -30,6 +31,14 @@ run_usfft(void *job)
 	struct usfft_plan *p;
 	size_t bad;
 
+	if (j->type == 3) {
+		struct usfft_points targets = {.m = j->pt.m, .stride = 1};
+		for (int a = 0; a < j->o.dim; a++)
+			targets.x[a] = j->s + (size_t)a * j->pt.m;
+		if (usfft_type3(&j->o, &j->pt, j->c, &targets, -1, j->f, &bad))
+			die("no transform");
+		return;
+	}
 	if (usfft_plan(&p, &j->o) || usfft_points(p, &j->pt, carried ? j->c : NULL, 2, &bad))
 		die("no plan");
 	if (carried)
@@ -46,30 +55,32 @@ run_finufft(void *job)
 {
 	struct job *j = job;
 	const int64_t n[3] = {(int64_t)j->o.n[0], (int64_t)j->o.n[1], (int64_t)j->o.n[2]};
-	double *r = j->radians;
-	const size_t m = j->pt.m;
+	double *r = j->radians, *s = j->s;
+	const size_t m = j->pt.m, targets = j->type == 3 ? m : 0;
 	finufft_opts opts;
 	finufft_plan p;
 
 	finufft_default_opts(&opts);
 	opts.nthreads = j->o.threads;
 	if (finufft_makeplan(j->type, j->o.dim, n, -1, (int)j->batch, j->o.tol, &p, &opts) ||
-	    finufft_setpts(p, (int64_t)m, r, r + m * (j->o.dim > 1), r + 2 * m * (j->o.dim > 2), 0,
-			   NULL, NULL, NULL) ||
+	    finufft_setpts(p, (int64_t)m, r, r + m * (j->o.dim > 1), r + 2 * m * (j->o.dim > 2),
+			   (int64_t)targets, s, s + targets * (j->o.dim > 1),
+			   s + 2 * targets * (j->o.dim > 2)) ||
 	    finufft_execute(p, (void *)j->c, (void *)j->f))
 		die("no peer");
 	finufft_destroy(p);
 }
 
-/* clustered: nine points of ten lie in the middle eighth of each axis. */
+/* clustered: nine points of ten lie in the middle eighth of each axis. reach: the largest target of type 3. */
 static void
-make_data(struct job *j, bool clustered)
+make_data(struct job *j, bool clustered, double reach)
 {
 	const size_t dim = (size_t)j->o.dim, m = j->pt.m;
 	struct check_rng r = {1};
 
 	j->x = weir_xalloc(m * dim, sizeof *j->x);
 	j->radians = weir_xalloc(m * 3, sizeof *j->radians);
+	j->s = weir_xalloc(m * 3, sizeof *j->s);
 	j->c = weir_xalloc(m * j->batch, 2 * sizeof *j->c);
 	j->f = weir_xalloc(j->modes * j->batch, 2 * sizeof *j->f);
 	j->values = weir_xalloc(j->batch, sizeof *j->values);
@@ -83,6 +94,8 @@ make_data(struct job *j, bool clustered)
 		j->radians[i % dim * m + i / dim] = 2 * M_PI * j->x[i];
 		j->pt.x[i % dim] = j->x + i % dim;
 	}
+	for (size_t i = 0; i < m * dim; i++)
+		j->s[i] = 2 * reach * (rng_unit(&r) - 0.5);
 	for (size_t i = 0; i < 2 * m * j->batch; i++)
 		j->c[i] = rng_unit(&r) - 0.5;
 	for (size_t i = 0; i < 2 * j->modes * j->batch; i++)
@@ -105,7 +118,7 @@ compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, 
 		j.o.n[a] = a < dim ? n : 1;
 		j.modes *= j.o.n[a];
 	}
-	make_data(&j, clustered);
+	make_data(&j, clustered, 0);
 	for (j.type = 1; j.type <= 2; j.type++) {
 		j.o.type = j.type;
 		snprintf(title, sizeof title,
@@ -113,7 +126,27 @@ compare(int dim, size_t n, size_t m, size_t batch, int threads, bool clustered, 
 			 clustered ? " clustered" : "", batch, threads, j.type);
 		bench_compare(title, e, 2, rounds);
 	}
-	weir_free_all(j.x, j.radians, j.c, j.f, j.values, j.arrays);
+	weir_free_all(j.x, j.radians, j.s, j.c, j.f, j.values, j.arrays);
+}
+
+static void
+compare_type3(int dim, double reach, int threads)
+{
+	struct job j = {.o = {.dim = dim, .tol = 1e-6, .threads = threads},
+			.pt = {.m = 1 << 18, .stride = (size_t)dim},
+			.modes = 1 << 18,
+			.batch = 1,
+			.type = 3};
+	struct bench_entry e[] = {{.name = "usfft", .run = run_usfft, .job = &j},
+				  {.name = "FINUFFT", .run = run_finufft, .job = &j}};
+	char title[120];
+
+	make_data(&j, false, reach);
+	snprintf(title, sizeof title,
+		 "%d-D, 2^18 points, as many targets to %g, threads %d, type 3", dim, reach,
+		 threads);
+	bench_compare(title, e, 2, 9);
+	weir_free_all(j.x, j.radians, j.s, j.c, j.f, j.values, j.arrays);
 }
 
 int
@@ -136,5 +169,9 @@ main(int argc, char **argv)
 		for (int clustered = 0; clustered < 2 && c[i].m > 1 << 19; clustered++)
 			compare(c[i].dim, c[i].n, c[i].m, 1, 2, clustered, c[i].rounds);
 	}
+	for (int dim = 1; dim <= 3; dim++)
+		for (int threads = 1; threads <= 2 && (argc == 1 || argv[1][0] == '0' + dim);
+		     threads++)
+			compare_type3(dim, (double[]){65536, 256, 32}[dim - 1], threads);
 	return 0;
 }
