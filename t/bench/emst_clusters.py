@@ -34,13 +34,23 @@ METHODS = {
     "--min-pts=10": lambda x, k: emst(x, "--min-pts=10"),
     "--min-pts=10 --fill": lambda x, k: emst(x, "--min-pts=10", "--fill"),
     "-k, k known": lambda x, k: emst(x, "-k%d" % k),
-    "--genie -k, k known": lambda x, k: emst(x, "--genie", "-k%d" % k),
+    "--cut=length -k, k known": lambda x, k: emst(x, "--cut=length", "-k%d" % k),
     "--min-pts=5 -k, k known": lambda x, k: emst(x, "--min-pts=5", "-k%d" % k),
     "--min-pts=5 --genie -k": lambda x, k: emst(x, "--min-pts=5", "--genie", "-k%d" % k),
     "--genie=1 -k, k known": lambda x, k: emst(x, "--genie=1", "-k%d" % k),
     "k-means, k known": lambda x, k: KMeans(k, n_init=10, random_state=0).fit_predict(x),
     "Ward, k known": lambda x, k: AgglomerativeClustering(k, linkage="ward").fit_predict(x),
 }
+try:
+    import genieclust
+    METHODS["genieclust, k known"] = lambda x, k: genieclust.Genie(n_clusters=int(k)).fit_predict(x)
+except ImportError:
+    pass
+try:
+    import fast_hdbscan
+    METHODS["fast_hdbscan, 10 points"] = lambda x, k: fast_hdbscan.HDBSCAN(min_cluster_size=10).fit_predict(x)
+except ImportError:
+    pass
 
 
 def load(battery):
