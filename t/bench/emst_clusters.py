@@ -11,7 +11,7 @@ that of the labeling.
 """
 import glob, gzip, os, subprocess
 import numpy as np
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans
 from sklearn.metrics import adjusted_rand_score
 
 MOST = 12000
@@ -39,16 +39,12 @@ METHODS = {
     "--min-pts=5 --genie -k": lambda x, k: emst(x, "--min-pts=5", "--genie", "-k%d" % k),
     "--genie=1 -k, k known": lambda x, k: emst(x, "--genie=1", "-k%d" % k),
     "k-means, k known": lambda x, k: KMeans(k, n_init=10, random_state=0).fit_predict(x),
+    "HDBSCAN, 10 points": lambda x, k: HDBSCAN(min_cluster_size=10).fit_predict(x) + 1,
     "Ward, k known": lambda x, k: AgglomerativeClustering(k, linkage="ward").fit_predict(x),
 }
 try:
     import genieclust
     METHODS["genieclust, k known"] = lambda x, k: genieclust.Genie(n_clusters=int(k)).fit_predict(x)
-except ImportError:
-    pass
-try:
-    import fast_hdbscan
-    METHODS["fast_hdbscan, 10 points"] = lambda x, k: fast_hdbscan.HDBSCAN(min_cluster_size=10).fit_predict(x)
 except ImportError:
     pass
 
