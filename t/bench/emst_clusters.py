@@ -39,7 +39,7 @@ METHODS = {
     "--min-pts=5 --genie -k": lambda x, k: emst(x, "--min-pts=5", "--genie", "-k%d" % k),
     "--genie=1 -k, k known": lambda x, k: emst(x, "--genie=1", "-k%d" % k),
     "k-means, k known": lambda x, k: KMeans(k, n_init=10, random_state=0).fit_predict(x),
-    "HDBSCAN, 10 points": lambda x, k: HDBSCAN(min_cluster_size=10).fit_predict(x) + 1,
+    "HDBSCAN, 10 points": lambda x, k: HDBSCAN(min_cluster_size=10, copy=True).fit_predict(x) + 1,
     "Ward, k known": lambda x, k: AgglomerativeClustering(k, linkage="ward").fit_predict(x),
 }
 try:
