@@ -23,8 +23,10 @@ class Gather:
 
     def __init__(self, file):
         data = open(file, "rb").read()
-        order = "<" if 0 < int.from_bytes(data[114:116], "little") < 20000 else ">"
-        ns, dt = (int(np.frombuffer(data[at:at + 2], order + "u2")[0]) for at in (114, 116))
+        for order in "<>":
+            ns, dt = (int(np.frombuffer(data[at:at + 2], order + "u2")[0]) for at in (114, 116))
+            if len(data) % (240 + 4 * ns) == 0:
+                break
         rows = np.frombuffer(data, np.uint8).reshape(-1, 240 + 4 * ns)
         self.heads, self.traces = rows[:, :240].copy(), rows[:, 240:].copy().view(order + "f4").astype(float)
         self.dt, self.x = dt * 1e-6, np.abs(self.heads[:, 36:40].copy().view(order + "i4").ravel()).astype(float)
