@@ -9,7 +9,11 @@
 #ifndef WEIR_BASE_PAR_H
 #define WEIR_BASE_PAR_H
 
-#ifdef _OPENMP
+#if defined _OPENMP && defined __cplusplus
+extern "C++" { /* C++ reads this file as C, and omp.h has templates from gcc 15 on */
+#include <omp.h>
+}
+#elif defined _OPENMP
 #include <omp.h>
 #else
 static inline int

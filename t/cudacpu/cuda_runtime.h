@@ -132,6 +132,7 @@ __dmul_rn(double a, double b)
 	return r;
 }
 
+#define rsqrtf cudacpu_rsqrtf /* C libraries have one, too, since C23 */
 static inline float
 rsqrtf(float v)
 {
