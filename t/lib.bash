@@ -192,22 +192,22 @@ item() {
 		print pack($code{shift()} . "*", @ARGV)' "$type" "$@"
 }
 
-# samples FILE: the payload of a raw file of one item as numbers, one row of axis 0 a line.
+# samples FILE: the payload of a raw file of one item as numbers, one row of axis 0 a line. Of real numbers as few digits as make
+# the same sample again, 6 or 15 at least.
 samples() {
-	local skip type row
-	skip=$(rawinfo --skip "$1") type=$(sed -n 's/^type: //p;/^$/q' "$1")
-	row=$(sed -n 's/^sizes: \([0-9]*\).*/\1/p;/^$/q' "$1")
-	case $type in
-	uchar) type=u1 size=1 ;;
-	ushort) type=u2 size=2 ;;
-	uint) type=u4 size=4 ;;
-	'unsigned long long' | ulonglong | uint64) type=u8 size=8 ;;
-	'signed char' | signed*char) type=d1 size=1 ;;
-	short) type=d2 size=2 ;;
-	int) type=d4 size=4 ;;
-	'long long' | longlong | int64) type=d8 size=8 ;;
-	float) type=fF size=4 ;;
-	double) type=fD size=8 ;;
-	esac
-	tail -c +"$((skip + 1))" "$1" | od -An -v -t "$type" -w"$((row * size))" | sed 's/^ *//; s/  */ /g'
+	tail -c +"$(($(rawinfo --skip "$1") + 1))" "$1" | perl -e '
+		my ($type, $row) = @ARGV;
+		my %code = (uchar => "C", ushort => "S<", uint => "L<", uint64 => "Q<", short => "s<", int => "l<", int64 => "q<",
+			float => "f<", double => "d<", "signed char" => "c", "long long" => "q<", "unsigned long long" => "Q<");
+		my $code = $code{$type};
+		local $/;
+		my @v = unpack("$code*", <STDIN>);
+		for my $v ($code =~ /[fd]/ ? @v : ()) {
+			my ($digits, $bytes, $text) = ($code eq "f<" ? 6 : 15, pack($code, $v));
+			$text = $v != $v ? "nan" : sprintf("%.*g", $digits++, $v)
+				until defined $text && ($text =~ /[ni]/i || pack($code, $text) eq $bytes);
+			$v = lc $text;
+		}
+		print join(" ", splice(@v, 0, $row)), "\n" while @v
+	' "$(sed -n 's/^type: //p;/^$/q' "$1")" "$(sed -n 's/^sizes: \([0-9]*\).*/\1/p;/^$/q' "$1")"
 }

@@ -382,7 +382,7 @@ rows() {
 @test "--deconvolve: every picture of a stack, every plane of a picture in colours, parts of a picture" {
 	item float '2 1' -- 1 1 >k.nrrd
 	item float '3 1 2' -- 2 2 2 4 4 4 >x.nrrd
-	wconv -k k.nrrd --deconvolve=3 x.nrrd | tail -c 24 | od -An -tfF -w12 | awk '{print $1, $2, $3}' | same /dev/stdin $'1 1 1\n2 2 2'
+	gives $'1 1 1\n2 2 2' -k k.nrrd --deconvolve=3
 	item float '1 1 2 1' 'cols:=1 3' -- 1 4 >k.nrrd
 	item float '3 1' 'tile:=2 0 9 1' -- 5 8 12 >x.nrrd
 	gives '2 2 3' -k k.nrrd --deconvolve=1
