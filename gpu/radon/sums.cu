@@ -40,7 +40,7 @@ fill_phases(const radon_job &w, unsigned k, unsigned j, unsigned i, bool moved, 
 }
 
 /* Trace j of a gather; of a column 1, or 0 where it is dead. */
-__device__ pair<double>
+__device__ __forceinline__ pair<double>
 trace_of(const radon_job &w, unsigned k, unsigned gather, unsigned j, bool column)
 {
 	if (j >= w.nx || gather >= w.n)
