@@ -2,7 +2,7 @@
 """The table "How fast" of README.md: whole processes of ours, from files to /dev/null, at two levels of instructions, beside
 what a user of Python or Octave calls, in memory. All take turns; figures are medians. A peer that is absent is left out.
 """
-import datetime, os, platform, re, subprocess, tempfile, time
+import contextlib, datetime, os, platform, re, subprocess, tempfile, time
 import numpy as np
 
 ROUNDS = 9
@@ -18,6 +18,15 @@ def seconds(f):
     start = time.perf_counter()
     f()
     return time.perf_counter() - start
+
+
+@contextlib.contextmanager
+def workplace():
+    """A directory of our own, in which the programs are still found."""
+    os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
+    with tempfile.TemporaryDirectory() as where:
+        os.chdir(where)
+        yield
 
 
 def octave(code):
@@ -180,9 +189,7 @@ def processor():
 
 
 def table(jobs, head, each=False):
-    with tempfile.TemporaryDirectory() as where:
-        os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
-        os.chdir(where)
+    with workplace():
         print(f"{processor()}, {os.cpu_count()} processors, {datetime.date.today()}\n")
         print(head + "\n" + "|---" * (head.count("|") - 1) + "|")
         for job in jobs:

@@ -7,8 +7,9 @@ and mirrored, to eight fields, for which SEP's data/image.fits was taken. Figure
 follows from the counts and the true kernel, 30 pixels or more from the edges, of all pixels and of those 8 times the sky's noise above
 the sky, then the seconds at two levels of instructions, medians of five runs in turn.
 """
-import os, shutil, subprocess, tempfile, time
+import os, shutil
 import numpy as np
+from front import seconds, sh, workplace
 from scipy.ndimage import gaussian_filter
 
 N, SKY, RATIO, EDGE = 1024, 200, 1.2, 30
@@ -35,18 +36,11 @@ def stars(rng):
 
 
 def galaxies():
-    subprocess.run(f"fitstoraw '{os.environ['WEIR_FIELD']}' | rawtonpy -o field.npy", shell=True, check=True)
+    sh(f"fitstoraw '{os.environ['WEIR_FIELD']}' | rawtonpy -o field.npy")
     f = np.load("field.npy").astype(float)
     f = gaussian_filter(np.maximum(f - np.median(f), 0), 1)[:256, :256]
     rows = np.hstack([f, f[:, ::-1], f, f[:, ::-1]])
     return np.vstack([rows, rows[::-1], rows, rows[::-1]])
-
-
-def seconds(command, level=None):
-    start = time.perf_counter()
-    subprocess.run(command, shell=True, check=True, env=dict(os.environ, WEIR_CPU=level or "avx512"), stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
-    return time.perf_counter() - start
 
 
 def pair(name, light, rng):
@@ -56,20 +50,20 @@ def pair(name, light, rng):
     noise = np.sqrt(new + RATIO ** 2 * blurred(ref, .5 ** .5) / (4 * np.pi * s ** 2))
     for file, mean in (("ref", ref), ("new", new)):
         np.save(file, rng.poisson(mean).astype(np.float32))
-        subprocess.run(f"rawtofits -o {file}.fits {file}.npy", shell=True, check=True)
-    ours = "psfmatch -t 1 --gain=1 --subtract "
+        sh(f"rawtofits -o {file}.fits {file}.npy")
+    ours = "psfmatch --quiet -t 1 --gain=1 --subtract "
     runs = [("psfmatch", "avx512", ours + "ref.npy new.npy >d.nrrd"), ("psfmatch", "avx2", ours + "ref.npy new.npy >d.nrrd"),
             ("psfmatch, delta", "avx512", ours + "--basis=delta ref.npy new.npy >d.nrrd"),
             ("psfmatch, delta", "avx2", ours + "--basis=delta ref.npy new.npy >d.nrrd")]
     if shutil.which("hotpants"):
         runs.append(("hotpants", "", "hotpants -inim new.fits -tmplim ref.fits -outim d.fits -ko 2 -bgo 1 -n i -c t -ig 1 "
-                     "-tg 1 -iu 1e9 -tu 1e9 -il -1e9 -tl -1e9"))
+                     "-tg 1 -iu 1e9 -tu 1e9 -il -1e9 -tl -1e9 2>/dev/null"))
     times, errors = {}, {}
     for _ in range(5):
         for program, level, command in runs:
-            subprocess.run("rm -f d.fits d.nrrd", shell=True, check=True)
-            times.setdefault(program, {}).setdefault(level, []).append(seconds(command, level))
-            subprocess.run("[ ! -e d.fits ] || fitstoraw d.fits >d.nrrd; rawtonpy -o d.npy d.nrrd", shell=True, check=True)
+            sh("rm -f d.fits d.nrrd")
+            times.setdefault(program, {}).setdefault(level, []).append(seconds(lambda: sh(command, level)))
+            sh("[ ! -e d.fits ] || fitstoraw d.fits >d.nrrd; rawtonpy -o d.npy d.nrrd")
             e = (np.load("d.npy") / noise)[EDGE:-EDGE, EDGE:-EDGE]
             objects = (new + RATIO * blurred(light) > 2 * SKY + 8 * SKY ** .5)[EDGE:-EDGE, EDGE:-EDGE]
             errors[program] = [np.sqrt(np.nanmean(e ** 2)), np.sqrt(np.nanmean(e[objects] ** 2))]
@@ -78,9 +72,7 @@ def pair(name, light, rng):
               " | ".join(f"{np.median(v):.3f} s" for v in t.values()) + " |", flush=True)
 
 
-os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
-with tempfile.TemporaryDirectory() as where:
-    os.chdir(where)
+with workplace():
     print("| pair and program | all pixels | on objects | AVX-512 | AVX2 |\n|---|---|---|---|---|")
     pair("stars", stars(np.random.default_rng(1)), np.random.default_rng(2))
     if os.environ.get("WEIR_FIELD"):

@@ -5,31 +5,27 @@ beside OpenCV and SciPy in memory, which get their results in new memory.
 Kernels of noise go to filter2D; Gaussians to GaussianBlur and SciPy's gaussian_filter, and end at 4 standard deviations in all.
 All take turns; figures are medians of ROUNDS turns, in milliseconds. SciPy has one thread only.
 """
-import os, subprocess, tempfile, time
+import time
 import cv2
 import numpy as np
+from front import PAUSE, seconds, sh, workplace
 from scipy.ndimage import gaussian_filter
 
 ROUNDS = 11
-PAUSE = .05  # OpenCV's threads go on spinning for a while after a call
 N = 4096
 
 
 def wconv(level, threads, kernel, file):
     def run():
         time.sleep(PAUSE)
-        start = time.perf_counter()
-        subprocess.run(f"wconv -t {threads} {kernel} {file} >/dev/null", shell=True, check=True, env=dict(os.environ, WEIR_CPU=level))
-        return time.perf_counter() - start
+        return seconds(lambda: sh(f"wconv -t {threads} {kernel} {file} >/dev/null", level))
     return run
 
 
 def peer(threads, f):
     def run():
         cv2.setNumThreads(threads)
-        start = time.perf_counter()
-        f()
-        return time.perf_counter() - start
+        return seconds(f)
     return run
 
 
@@ -43,9 +39,7 @@ def row(name, runs):
 
 
 rng = np.random.default_rng(1)
-with tempfile.TemporaryDirectory() as where:
-    os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
-    os.chdir(where)
+with workplace():
     pictures = {"floats": rng.random((N, N), np.float32), "bytes": rng.integers(0, 256, (N, N), np.uint8)}
     for kind, picture in pictures.items():
         np.save(kind, picture)
