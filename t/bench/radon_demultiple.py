@@ -6,32 +6,28 @@ WEIR_GATHERS names SU files of one gather each, corrected for normal moveout, wi
 gather in turn, Ricker wavelets with the strength of the gather around them, but none before a trace begins. Figures are dB: how much of the energy of the flat events is
 missing or wrong, and how much of the energy of the others is left, as means over WEIR_DRAWS draws, 5 otherwise.
 """
-import os, shutil, subprocess, tempfile
+import os, shutil, subprocess
 import numpy as np
+from front import workplace
 
 CURVES = os.environ.get("WEIR_Q", "-.3:.6:181")
 CUT = float(os.environ.get("WEIR_MUTE", ".05"))
 LOW, HIGH, COUNT = (float(v) for v in CURVES.split(":"))
 
 
-def pipe(command, data):
+def pipe(command, data=b""):
     return subprocess.run(command, shell=True, check=True, input=data, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
 
 class Gather:
-    """An SU file as headers and traces."""
+    """An SU file as headers, from the low byte up, and traces."""
 
     def __init__(self, file):
-        data = open(file, "rb").read()
-        for order in "<>":
-            ns, dt = (int(np.frombuffer(data[at:at + 2], order + "u2")[0]) for at in (114, 116))
-            if len(data) % (240 + 4 * ns) == 0:
-                break
+        data = pipe(f"sutoraw '{file}' | rawtosu --endian=little")
+        ns, dt = (int(v) for v in np.frombuffer(data[114:118], "<u2"))
         rows = np.frombuffer(data, np.uint8).reshape(-1, 240 + 4 * ns)
-        self.heads, self.traces = rows[:, :240].copy(), rows[:, 240:].copy().view(order + "f4").astype(float)
-        self.dt, self.x = dt * 1e-6, np.abs(self.heads[:, 36:40].copy().view(order + "i4").ravel()).astype(float)
-        for at, size in [(0, 4), (4, 4), (8, 4), (12, 4), (16, 4), (20, 4), (24, 4), (36, 4), (114, 2), (116, 2)] if order == ">" else []:
-            self.heads[:, at:at + size] = self.heads[:, at:at + size][:, ::-1]
+        self.heads, self.traces = rows[:, :240], rows[:, 240:].copy().view("<f4").astype(float)
+        self.dt, self.x = dt * 1e-6, np.abs(rows[:, 36:40].copy().view("<i4").ravel()).astype(float)
         self.reference = self.x.max()
 
     def bytes(self, traces):
@@ -72,12 +68,10 @@ def decibels(a, b):
     return 10 * np.log10(np.sum(a ** 2) / np.sum(b ** 2))
 
 
-os.environ["PATH"] = ":".join(os.path.abspath(p) for p in os.environ["PATH"].split(":"))
 files = [os.path.abspath(f) for f in os.environ.get("WEIR_GATHERS", "").split()]
 if not files:
     print("not run: WEIR_GATHERS names no gathers")
-with tempfile.TemporaryDirectory() as where:
-    os.chdir(where)
+with workplace():
     for file in files:
         g = Gather(file)
         for program, command in programs(g).items():
