@@ -176,6 +176,10 @@ pgm() {
 	done
 }
 
+# How perl packs the samples of a type.
+perl_codes='%code = (uchar => "C", ushort => "S<", uint => "L<", uint64 => "Q<", short => "s<", int => "l<", int64 => "q<",
+	float => "f<", double => "d<", "signed char" => "c", "long long" => "q<", "unsigned long long" => "Q<");'
+
 # item uchar|short|ushort|int|int64|float|double SIZES [LINE ...] -- SAMPLE...: a raw item with these lines in its header, on stdout.
 item() {
 	local type=$1 sizes=$2 lines=()
@@ -188,25 +192,20 @@ item() {
 	printf 'NRRD0005\ntype: %s\ndimension: %d\nsizes: %s\n' "$type" "$(wc -w <<<"$sizes")" "$sizes"
 	[ "${#lines[@]}" -eq 0 ] || printf '%s\n' "${lines[@]}"
 	printf 'endian: little\nencoding: raw\n\n'
-	perl -e '%code = (uchar => "C", short => "s<", ushort => "S<", int => "l<", int64 => "q<", float => "f<", double => "d<");
-		print pack($code{shift()} . "*", @ARGV)' "$type" "$@"
+	perl -e "$perl_codes"'print pack($code{shift()} . "*", @ARGV)' "$type" "$@"
 }
 
 # samples FILE: the payload of a raw file of one item as numbers, one row of axis 0 a line. Of real numbers as few digits as make
 # the same sample again, 6 or 15 at least.
 samples() {
-	tail -c +"$(($(rawinfo --skip "$1") + 1))" "$1" | perl -e '
-		my ($type, $row) = @ARGV;
-		my %code = (uchar => "C", ushort => "S<", uint => "L<", uint64 => "Q<", short => "s<", int => "l<", int64 => "q<",
-			float => "f<", double => "d<", "signed char" => "c", "long long" => "q<", "unsigned long long" => "Q<");
-		my $code = $code{$type};
+	tail -c +"$(($(rawinfo --skip "$1") + 1))" "$1" | perl -e "$perl_codes"'
+		my ($code, $row) = ($code{$ARGV[0]}, $ARGV[1]);
 		local $/;
 		my @v = unpack("$code*", <STDIN>);
 		for my $v ($code =~ /[fd]/ ? @v : ()) {
-			my ($digits, $bytes, $text) = ($code eq "f<" ? 6 : 15, pack($code, $v));
-			$text = $v != $v ? "nan" : sprintf("%.*g", $digits++, $v)
-				until defined $text && ($text =~ /[ni]/i || pack($code, $text) eq $bytes);
-			$v = lc $text;
+			my $digits = $code eq "f<" ? 6 : 15;
+			$digits++ until $v != $v || pack($code, sprintf("%.*g", $digits, $v)) eq pack($code, $v);
+			$v = lc sprintf("%.*g", $digits, $v);
 		}
 		print join(" ", splice(@v, 0, $row)), "\n" while @v
 	' "$(sed -n 's/^type: //p;/^$/q' "$1")" "$(sed -n 's/^sizes: \([0-9]*\).*/\1/p;/^$/q' "$1")"
