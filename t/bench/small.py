@@ -47,7 +47,7 @@ def sky(n, sources, file):
     return frame
 
 
-def background():
+def background():  # leaves its frame to those that follow
     frame = sky(4096, 10000, "sky")
     peers = {}
     try:

@@ -13,7 +13,7 @@
  * which of its accesses the other knows. A word of memory remembers its last few accesses.
  *
  * Not found: races between launches in different streams; races after which SLOTS other accesses to the word came first; what
- * memcpy() does in a kernel. A structure that a call stores, if it is not inlined, counts as not written.
+ * memcpy() does in a kernel. What a call returns into memory counts as not written, unless it is inlined.
  */
 #include "t/cudacpu/watch.h"
 
