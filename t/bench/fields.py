@@ -1,7 +1,7 @@
 # needs: numpy
 """The files and the work of fields, beside the libraries that their people call: SEG-Y, TIFF, maps, k-space, classes of points. Ours are
 whole processes on one thread, from files to /dev/null or to a file, at two levels of instructions. Peers work in memory on one
-thread, and read and write files where ours do. In brackets: how many times as long as ours with AVX-512.
+thread, and read and write files where ours do. In brackets: how many times as long as ours at the first level.
 """
 import os, warnings
 os.environ.update(OMP_NUM_THREADS="1", NUMBA_NUM_THREADS="1", GDAL_NUM_THREADS="1")

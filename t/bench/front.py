@@ -159,10 +159,17 @@ def fourier():
     return "`usfft`", "type 1, 200000 points, 512x512 modes, 1e-6", "usfft -T 1 -n 512,512 f.nrrd", peers
 
 
+def levels():
+    """The levels of instructions to measure, as many of them as this machine has."""
+    out = subprocess.run(["rawtopnm", "-V"], check=True, capture_output=True, text=True).stdout
+    return ("avx512", "avx2") if "avx512" in out else ("avx2",)
+
+
 def row(name, work, command, peers, each=False):
-    times = {"avx512": [], "avx2": [], **{p: [] for p in peers}}
+    ours = levels()
+    times = {key: [] for key in (*ours, *peers)}
     for _ in range(ROUNDS):
-        for level in ("avx512", "avx2"):
+        for level in ours:
             time.sleep(PAUSE)
             times[level].append(seconds(lambda: sh(command + " >/dev/null", level)))
         for peer, f in peers.items():
@@ -173,14 +180,18 @@ def row(name, work, command, peers, each=False):
                     times[peer].append(f())
             else:
                 times[peer].append(seconds(f))
-    m = {k: np.median(v) for k, v in times.items() if v and v[0] is not None}
+    m = {k: 1e3 * np.median(v) for k, v in times.items() if v and v[0] is not None}
+    digits = 1 if each else 0
+    cells = [f"{m[level]:.{digits}f} ms" if level in m else "-" for level in ("avx512", "avx2")]
+    found = [p for p in peers if p in m]
     if each:
-        theirs = ", ".join(f"{p} {1e3 * m[p]:.1f} ms ({m[p] / m['avx512']:.1f})" for p in peers if p in m)
-        print(f"| {name} | {work} | {1e3 * m['avx512']:.1f} ms | {1e3 * m['avx2']:.1f} ms | {theirs or '-'} |", flush=True)
-        return
-    best = min((p for p in peers if p in m), key=m.get, default=None)
-    theirs = f"{best} | {1e3 * m[best]:.0f} ms | {m[best] / m['avx512']:.1f}" if best else "- | - | -"
-    print(f"| {name} | {work} | {1e3 * m['avx512']:.0f} ms | {1e3 * m['avx2']:.0f} ms | {theirs} |", flush=True)
+        cells.append(", ".join(f"{p} {m[p]:.1f} ms ({m[p] / m[ours[0]]:.1f})" for p in found) or "-")
+    elif found:
+        best = min(found, key=m.get)
+        cells += [best, f"{m[best]:.0f} ms", f"{m[best] / m[ours[0]]:.1f}"]
+    else:
+        cells += ["-"] * 3
+    print(f"| {name} | {work} | {' | '.join(cells)} |", flush=True)
 
 
 def processor():
