@@ -1,7 +1,7 @@
 # weir. `make help` lists the targets. Everything built goes to build/; a second make does nothing.
 
 # A commit that is no release has what `git describe` says after the version.
-VERSION = 0.1.0
+VERSION = 1.0.0
 COMMIT := $(if $(wildcard .git),$(shell git describe --tags --match 'v[0-9]*' 2>/dev/null || \
 	git rev-parse --short HEAD 2>/dev/null | sed 's/^/v$(VERSION)-g/'))
 FULL := $(or $(COMMIT:v%=%),$(VERSION))
