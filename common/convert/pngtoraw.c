@@ -87,9 +87,9 @@ say_lost(png_structp png, png_infop info, const struct source *s)
 		note(png, "its gamma (gAMA) is not 1/2.2 and is left out; samples are as stored");
 }
 
-/* Asks libpng for samples of 8 or 16 bits, colours for a palette, and alpha where there is any. Returns the maxval. */
+/* Asks libpng for samples of 8 or 16 bits, colours for a palette, and alpha where there is any. Returns the maxval, and the planes. */
 static unsigned
-choose_samples(png_structp png, png_infop info)
+choose_samples(png_structp png, png_infop info, size_t *planes)
 {
 	const int type = png_get_color_type(png, info), depth = png_get_bit_depth(png, info);
 	const bool key = png_get_valid(png, info, PNG_INFO_tRNS);
@@ -105,6 +105,7 @@ choose_samples(png_structp png, png_infop info)
 	if (depth == 16 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 		png_set_swap(png);
 	png_set_interlace_handling(png);
+	*planes = (type == PNG_COLOR_TYPE_PALETTE ? 3u : png_get_channels(png, info)) + key;
 	return depth == 16					     ? 65535
 	       : depth == 8 || key || type == PNG_COLOR_TYPE_PALETTE ? 255
 								     : (1u << depth) - 1;
@@ -129,10 +130,10 @@ read_picture(struct source *s, struct img *x, const struct args *args)
 	png_set_sig_bytes(png, 8);
 	png_read_info(png, info);
 	say_lost(png, info, s);
-	const unsigned maxval = choose_samples(png, info);
-	png_read_update_info(png, info);
-	const size_t planes = png_get_channels(png, info), w = png_get_image_width(png, info),
-		     h = png_get_image_height(png, info), row = png_get_rowbytes(png, info);
+	size_t planes;
+	const unsigned maxval = choose_samples(png, info, &planes);
+	const size_t w = png_get_image_width(png, info), h = png_get_image_height(png, info),
+		     row = planes * w * (maxval > 255 ? 2 : 1);
 	img_init(x, maxval > 255 ? IMG_U16 : IMG_U8, planes > 1 ? 3 : 2,
 		 planes > 1 ? (size_t[]){planes, w, h} : (size_t[]){w, h});
 	if (planes > 1)
@@ -142,6 +143,8 @@ read_picture(struct source *s, struct img *x, const struct args *args)
 	img_limit(s->name, x, args->common.max_bytes);
 	if (img_alloc(x))
 		die("%s: no memory for %zu bytes", s->name, h * row);
+	/* Only now, since it fills a row of the width that the header claims. */
+	png_read_update_info(png, info);
 	png_bytep *rows = weir_xalloc(h, sizeof *rows);
 	for (size_t y = 0; y < h; y++)
 		rows[y] = (png_bytep)x->data + y * row;
