@@ -105,7 +105,7 @@ image rawlabel --to=geojson
 image rawlabel --above=otsu
 sky rawphot --at=places --radius=2 --annulus=3,5 --noise=image --labels=image
 image rawdist -t 2
-image rawback -t 2 --box=5 --mask=image --rms=rms
+image rawback -t 2 --quiet --box=5 --mask=image --rms=rms
 image rawwarp -t 2 --like=image
 sky rawwarp -t 2 --like=sky --flux
 image rawstack
