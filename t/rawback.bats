@@ -48,7 +48,7 @@ within() {
 	rawmath 'isnan(b) ? 1e9 : a' a b | rawback --box=8 --mask=mask | within 0 a-b - c
 	item short '3 1' nodata:=-9 -- 5 -9 5 | rawback --subtract | rawtotext | grep -x '0 nan 0'
 	rawmath nan a | rawback 2>err | rawinfo | grep -x 'nan: 12288'
-	same err 'rawback: (stdin): item 1: picture 1: no box has half of its samples; the background is NaN'
+	same err 'rawback: (stdin): item 1: picture 1: no box is half known; the background is NaN'
 }
 
 @test "pictures of a stack are pictures of their own; colours and other masks are refused" {

@@ -285,8 +285,8 @@ convert_item(void *options, struct raw_in *in, struct img *x, struct raw_out *ou
 				       m.smooth[k] + x0 * m.h, m.h);
 		}
 		if (isnan(m.map[0][0]))
-			warn("%s: item %zu: picture %zu: no box has half of its samples; the "
-			     "background is NaN",
+			warn("%s: item %zu: picture %zu: no box is half known; the background is "
+			     "NaN",
 			     raw_name(in), raw_item(in), i + 1);
 		stats_charge(st, STATS_COMPUTE);
 		put(&m, 0, args->subtract, y.type, rows, out);
