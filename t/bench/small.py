@@ -1,7 +1,7 @@
 # needs: numpy, scipy
 """The small programs beside their peers, as front.py has the others: whole processes of ours on one thread, from files to /dev/null, at
 two levels of instructions. Peers work in memory, but SWarp and source-extractor are whole processes too. In brackets: how many
-times as long as ours at the first level.
+times as long as ours at the higher level.
 """
 import os, subprocess
 import numpy as np
